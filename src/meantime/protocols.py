@@ -1,0 +1,64 @@
+"""The seams of meantime.
+
+`prepare` binds, `measure` maps, `score` reduces. Whatever depends on the whole reference
+set is bound once by `prepare`; after that any batch gives the same rows, and rows add up.
+One seam serves segment scores (one row), corpus scores (the sum of the rows), bootstrap
+(sums of resampled rows), tuning, caching and distribution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, Self, runtime_checkable
+
+import numpy
+from numpy.typing import NDArray
+
+from meantime.types import Explanation, Layer, Level, Pair, Score, Segment, Signature
+
+Array = NDArray[numpy.float64]
+
+
+@runtime_checkable
+class Metric(Protocol):
+    """A measure of translation quality."""
+
+    @property
+    def name(self) -> str:
+        """The name it is registered under."""
+
+    @property
+    def needs(self) -> frozenset[Layer]:
+        """What must be known of each sentence beyond its text."""
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether a larger score is a better translation."""
+
+    @property
+    def scale(self) -> tuple[float, float]:
+        """Smallest and largest score possible; infinite where there is no bound."""
+
+    @property
+    def copy_is_best(self) -> bool:
+        """Whether a copy of a (non-empty) reference always gets the best score there is."""
+
+    def prepare(self, segments: Sequence[Segment]) -> Self:
+        """Bind what depends on the whole reference set; returns a new, frozen metric."""
+
+    def measure(self, pairs: Sequence[Pair]) -> Array:
+        """Additive statistics, one row a pair."""
+
+    def score(self, total: Array, level: Level) -> Score:
+        """Reduce one row (segment) or the sum of rows (corpus) to a score."""
+
+    def signature(self) -> Signature:
+        """The full recipe, known before anything is scored."""
+
+
+@runtime_checkable
+class Explainer(Protocol):
+    """A metric that can say why."""
+
+    def explain(self, pair: Pair) -> Explanation:
+        """The score of one pair with the parts that rebuild it."""

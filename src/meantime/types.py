@@ -1,0 +1,188 @@
+"""The things meantime talks about.
+
+All types are frozen: analysis returns enriched copies (`dataclasses.replace`). `None`
+means "not known"; an empty tuple means "looked for, none found".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from meantime.errors import InputError, LengthMismatch
+
+
+class Level(StrEnum):
+    """What a score speaks of."""
+
+    SEGMENT = "segment"
+    CORPUS = "corpus"
+
+
+class Layer(StrEnum):
+    """What a metric needs to know of a sentence beyond its text."""
+
+    TOKENS = "tokens"
+    POS = "pos"
+    TREE = "tree"
+    FRAMES = "frames"
+    VECTORS = "vectors"
+    SOURCE = "source"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """A half-open range of tokens."""
+
+    start: int
+    end: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.start < self.end:
+            raise InputError(
+                f"span [{self.start}, {self.end}) is empty or negative; "
+                "spans are half-open token ranges with 0 <= start < end"
+            )
+
+    def __len__(self) -> int:
+        return self.end - self.start
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """A labelled filler of a frame; several spans where the filler is split."""
+
+    label: str
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """An event: its predicate and the roles around it."""
+
+    predicate: Span
+    roles: tuple[Role, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A constituent. A node without children is a part of speech over one token."""
+
+    label: str
+    span: Span
+    children: tuple[Tree, ...] = ()
+
+    def __iter__(self) -> Iterator[Tree]:
+        """The node itself and everything below it, top down and left to right."""
+        yield self
+        for child in self.children:
+            yield from child
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A text in a language, with whatever analysis has added to it."""
+
+    text: str
+    lang: str = "en"
+    tokens: tuple[str, ...] | None = None
+    pos: tuple[str, ...] | None = None
+    tree: Tree | None = None
+    frames: tuple[Frame, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """What one hypothesis is compared with: references and, if known, the source."""
+
+    id: str
+    references: tuple[Sentence, ...]
+    source: Sentence | None = None
+    document: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A hypothesis with its segment."""
+
+    hypothesis: Sentence
+    segment: Segment
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Segments, and the outputs of any number of systems for them."""
+
+    segments: tuple[Segment, ...]
+    outputs: Mapping[str, tuple[Sentence, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for system, sentences in self.outputs.items():
+            if len(sentences) != len(self.segments):
+                raise LengthMismatch(
+                    f"system {system!r} has {len(sentences)} segments, "
+                    f"the references have {len(self.segments)}; every system must "
+                    "translate every segment, in the same order"
+                )
+
+    def pairs(self, system: str) -> list[Pair]:
+        """One system's hypotheses, each with its segment."""
+        if system not in self.outputs:
+            raise InputError(
+                f"no system {system!r} in this corpus; it has {', '.join(self.outputs) or 'none'}"
+            )
+        return [
+            Pair(hypothesis, segment)
+            for hypothesis, segment in zip(self.outputs[system], self.segments, strict=True)
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A metric's result and the named numbers it was made from."""
+
+    value: float
+    parts: Mapping[str, float] = field(default_factory=dict)
+
+    def __float__(self) -> float:
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The full recipe of a score; its text is meant to be cited."""
+
+    name: str
+    version: str
+    options: tuple[tuple[str, str], ...] = ()
+
+    def __str__(self) -> str:
+        middle = [f"{key}:{value}" for key, value in self.options]
+        return "|".join([self.name, *middle, f"version:{self.version}"])
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One piece of an explanation: what was compared, and what it was worth."""
+
+    label: str
+    hypothesis: Span | None
+    reference: Span | None
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A score with the parts that rebuild it.
+
+    `tokens` are the metric's own tokens of the hypothesis and of the reference it chose
+    (number `reference`, from 0): the spans of the parts count them.
+    """
+
+    metric: str
+    score: Score
+    hypothesis_tokens: tuple[str, ...]
+    reference_tokens: tuple[str, ...]
+    reference: int
+    parts: tuple[Part, ...]
