@@ -1,0 +1,1 @@
+"""Kernels on arrays of numbers. They know numpy and numba, not sentences."""

@@ -1,0 +1,1 @@
+"""The metrics, one module each. Ask `meantime.registry` for them by name."""

@@ -1,0 +1,1 @@
+"""How the shipped models are made. torch lives here and nowhere else."""
