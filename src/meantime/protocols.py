@@ -41,7 +41,7 @@ class Metric(Protocol):
 
     @property
     def copy_is_best(self) -> bool:
-        """Whether a copy of a (non-empty) reference always gets the best score there is."""
+        """Whether copies of (non-empty) references always get the best score, at both levels."""
 
     def prepare(self, segments: Sequence[Segment]) -> Self:
         """Bind what depends on the whole reference set; returns a new, frozen metric."""

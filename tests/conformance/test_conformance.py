@@ -19,6 +19,7 @@ from meantime.types import Score, Signature
 VARIANTS = [
     "bleu:max_order=2,smooth=add-k,effective_order=always",
     "bleu:max_order=1,brevity_penalty=no,lowercase=yes",
+    "bleu:effective_order=always",
     "bleu:effective_order=never,smooth=floor",
     "bleu:tokeniser=char,smooth=none",
     "chrf:word_order=2",

@@ -16,9 +16,10 @@ from typing import ClassVar
 
 import numpy
 
+from meantime.errors import OptionError
 from meantime.matching.ngrams import clipped_matches
 from meantime.metrics.base import WordMetric
-from meantime.options import option
+from meantime.options import as_text, option
 from meantime.protocols import Array
 from meantime.types import Level, Pair, Score
 
@@ -50,15 +51,23 @@ class Bleu(WordMetric):
     )
     brevity_penalty: bool = option(True, "whether short output is punished")
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.smooth == "floor" and self.smooth_value is not None and self.smooth_value > 1:
+            raise OptionError(
+                f"bleu: smooth_value={as_text(self.smooth_value)} with smooth=floor; give at "
+                "most 1, an order without a match is worth no more than one match"
+            )
+
     @property
     def scale(self) -> tuple[float, float]:
         return (0.0, 100.0)
 
     @property
     def copy_is_best(self) -> bool:
-        # Without the effective order, a reference shorter than max_order has no n-gram of
-        # that order; add-k smoothing likewise, for it counts k n-grams that do not exist.
-        return self.effective_order == "segment"
+        # Without the effective order, a corpus whose segments are all shorter than
+        # max_order has no n-gram of that order, and scores 0.
+        return self.effective_order == "always" or self.max_order == 1
 
     @property
     def statistics(self) -> tuple[str, ...]:

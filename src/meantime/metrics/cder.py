@@ -27,6 +27,7 @@ class Cder(ErrorRate):
     name: ClassVar[str] = "cder"
     summary: ClassVar[str] = "word error rate with jumps between blocks of words"
     paper: ClassVar[str] = "Leusch, Ueffing and Ney 2006"
+    empty_count: ClassVar[str] = "every reference word; against an empty reference 1"
 
     def edits(self, batch: Batch) -> NDArray[numpy.int64]:
         return edit_distances(*batch, jumps=True)

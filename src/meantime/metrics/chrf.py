@@ -63,7 +63,9 @@ class Chrf(BaseMetric):
     def statistics(self) -> tuple[str, ...]:
         names = [f"character_{n}" for n in range(1, self.char_order + 1)]
         names += [f"word_{n}" for n in range(1, self.word_order + 1)]
-        return tuple(f"{name}_{what}" for name in names for what in ("hyp", "ref", "match"))
+        return tuple(
+            f"{name}_{what}" for name in names for what in ("hypothesis", "reference", "matches")
+        )
 
     def measure(self, pairs: Sequence[Pair]) -> Array:
         """N-grams of the hypothesis, of the chosen reference, and matches, by order."""

@@ -194,7 +194,7 @@ class Meteor(BaseMetric):
         "Denkowski and Lavie 2014, Meteor Universal: Language Specific Translation "
         "Evaluation for Any Target Language"
     )
-    empty: ClassVar[str] = "0; two empty sides 0"
+    empty: ClassVar[str] = "0"
 
     modules: str = option(
         "exact+stem+synonym",

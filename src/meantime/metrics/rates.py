@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy
@@ -19,7 +19,7 @@ from meantime.metrics.base import WordMetric, ratio
 from meantime.metrics.tokens import Batch
 from meantime.options import option
 from meantime.protocols import Array
-from meantime.types import Level, Pair, Score
+from meantime.types import Level, Pair, Score, Signature
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +27,7 @@ class ErrorRate(WordMetric):
     """Edits per reference word, or edits as they are."""
 
     empty: ClassVar[str] = "1; two empty sides 0"
+    empty_count: ClassVar[str] = "every word of the other side"
 
     unit: str = option(
         "rate", "edits per reference word (rate), or edits (count)", choices=("rate", "count")
@@ -47,6 +48,16 @@ class ErrorRate(WordMetric):
     @property
     def statistics(self) -> tuple[str, ...]:
         return ("edits", "reference_length")
+
+    def signature(self) -> Signature:
+        """As for every metric; what empty input gets depends on the unit."""
+        signed = super().signature()
+        if self.unit == "rate":
+            return signed
+        options = tuple(
+            (name, self.empty_count if name == "empty" else value) for name, value in signed.options
+        )
+        return replace(signed, options=options)
 
     def edits(self, batch: Batch) -> NDArray[numpy.int64]:
         """Fewest edits for each reference of each pair."""

@@ -51,11 +51,11 @@ class Wer(ErrorRate):
                     _LABELS[operation],
                     Span(i, i + 1) if taken else None,
                     Span(j, j + 1) if asked else None,
-                    float(operation != 0),
+                    float(operation > 0),
                 )
             )
-            i += taken
-            j += asked
+            i += int(taken)
+            j += int(asked)
         return Explanation(
             self.name,
             self.score(self.rows(batch, edits)[best], Level.SEGMENT),

@@ -1,0 +1,172 @@
+"""`meantime score`: files in, scores out."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from meantime.errors import UsageError
+
+
+class OutputFormat(StrEnum):
+    """How scores are printed."""
+
+    TABLE = "table"
+    JSON = "json"
+    TSV = "tsv"
+    LATEX = "latex"
+
+
+class InputFormat(StrEnum):
+    """What the files are."""
+
+    AUTO = "auto"
+    PLAIN = "plain"
+    TSV = "tsv"
+    CSV = "csv"
+    JSONL = "jsonl"
+    SGML = "sgml"
+    WMTXML = "wmtxml"
+    XLIFF = "xliff"
+    TMX = "tmx"
+
+
+def score(
+    hypotheses: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="HYP", help="Files of hypotheses, one a system; - is standard input."
+        ),
+    ] = None,
+    reference: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--reference", "-r", metavar="FILE", help="A reference; give -r again for several."
+        ),
+    ] = None,
+    source: Annotated[
+        str | None, typer.Option("--source", "-s", metavar="FILE", help="The source texts.")
+    ] = None,
+    input: Annotated[
+        str | None,
+        typer.Option(
+            "--input",
+            "-i",
+            metavar="FILE",
+            help="A file that holds references and systems together.",
+        ),
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--metric",
+            "-m",
+            metavar="NAME",
+            help="A metric, with its options as 'bleu:max_order=2,smooth=add-k'; "
+            "give -m again for several.  [default: bleu, chrf, ter]",
+        ),
+    ] = None,
+    segments: Annotated[
+        bool, typer.Option("--segments", help="Give the score of each segment too.")
+    ] = False,
+    format: Annotated[
+        OutputFormat, typer.Option("--format", "-f", help="How to print.")
+    ] = OutputFormat.TABLE,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write to this file instead."),
+    ] = None,
+    input_format: Annotated[
+        InputFormat, typer.Option("--input-format", help="What the files are; by name and content.")
+    ] = InputFormat.AUTO,
+    lang: Annotated[
+        str | None,
+        typer.Option(
+            "--lang",
+            metavar="CODE",
+            help="Language of hypotheses and references, where a file does not state it.  "
+            "[default: en]",
+        ),
+    ] = None,
+    source_lang: Annotated[
+        str | None,
+        typer.Option("--source-lang", metavar="CODE", help="Language of the source, likewise."),
+    ] = None,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", metavar="N", min=0, help="Processes; 0 is one a core.")
+    ] = 1,
+    ci: Annotated[bool, typer.Option("--ci", help="Add a 95 % bootstrap interval.")] = False,
+    resamples: Annotated[
+        int, typer.Option("--resamples", metavar="N", min=100, help="Bootstrap samples for --ci.")
+    ] = 1000,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", min=0, help="Seed of the samples for --ci.")
+    ] = 12345,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print the bare scores, one a line.")
+    ] = False,
+) -> None:
+    """Score system outputs against references.
+
+    Systems are named after their files. Without -m: bleu, chrf and ter.
+    """
+    if not hypotheses and input is None:
+        raise UsageError(
+            "nothing to score; give hypothesis files with -r REFERENCE, or --input FILE"
+        )
+    if hypotheses and not reference and input is None:
+        raise UsageError("no reference; give one with -r FILE")
+
+    if quiet and (segments or ci or format is not OutputFormat.TABLE):
+        raise UsageError(
+            "--quiet prints bare scores only; leave it out, or leave out --segments, --ci and "
+            "--format"
+        )
+    if segments and format is OutputFormat.LATEX:
+        raise UsageError("--segments goes with the formats table, json and tsv, not latex")
+
+    from meantime.cli import output as writing
+    from meantime.cli.progress import Bar
+    from meantime.formats import read
+    from meantime.registry import DEFAULTS, create
+    from meantime.scoring import score as score_corpus
+
+    chosen = list(dict.fromkeys(metric or DEFAULTS))
+    for specification in chosen:
+        # Before reading anything: a typing error should not cost a minute.
+        create(specification, lang=lang)
+    corpus = read(
+        hypotheses or (),
+        references=reference or (),
+        source=source,
+        input=input,
+        format=input_format.value,
+        lang=lang or "en",
+        source_lang=source_lang,
+    )
+    with Bar("scoring") as bar:
+        results = score_corpus(
+            corpus,
+            chosen,
+            lang=lang,
+            segments=segments,
+            resamples=resamples if ci else 0,
+            seed=seed,
+            jobs=jobs,
+            progress=bar,
+        )
+    ids = [segment.id for segment in corpus.segments]
+    if quiet:
+        text = "".join(f"{result.score.value!r}\n" for result in results)
+    elif format is OutputFormat.JSON:
+        text = writing.as_json(results)
+    elif format is OutputFormat.TSV:
+        text = writing.as_tsv(results, ids)
+    elif format is OutputFormat.LATEX:
+        text = writing.as_latex(results)
+    else:
+        text = writing.as_table(results, ids, colour=writing.colours(output))
+    writing.emit(text, output)
