@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 
-import numpy
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from meantime.matching.ngrams import NgramInformation, clipped_matches
-from meantime.metrics.tokens import Vocabulary, batch, number
+from meantime.metrics.tokens import Overlay, Vocabulary, batch, number
 
 WORDS = st.lists(st.sampled_from("abcd"), max_size=9)
 PAIRS = st.lists(st.tuples(WORDS, st.lists(WORDS, min_size=1, max_size=3)), max_size=6)
@@ -46,10 +45,8 @@ def test_information(pairs, extra) -> None:
     texts = [reference for _, references in pairs for reference in references]
     vocabulary = Vocabulary()
     counted = NgramInformation(*number(texts, vocabulary), vocabulary, 4)
-    local = Vocabulary()
-    laid_out = batch([h for h, _ in pairs], [r for _, r in pairs], local)
-    translate = numpy.array([vocabulary.get(word, -1) for word in local], dtype=numpy.int32)
-    found = counted.gains(*laid_out, translate)
+    overlay = Overlay(vocabulary)
+    found = counted.gains(*batch([h for h, _ in pairs], [r for _, r in pairs], overlay))
     counts = {n: sum((_ngrams(text, n) for text in texts), Counter()) for n in range(1, 5)}
     words = sum(len(text) for text in texts)
     for row, (hypothesis, references) in zip(found, pairs, strict=True):

@@ -52,7 +52,6 @@ def _clipped(
     reference_offsets: Any,
     first_reference: Any,
     max_order: int,
-    translate: Any,
     text_keys: Any,
     text_counts: Any,
     text_words: int,
@@ -132,9 +131,9 @@ def _clipped(
                     continue
                 if text_capacity > 0:
                     parent = text_slots[i]
-                    word = translate[hypotheses[begin + i + order - 1]]
                     place = _EMPTY
-                    if parent != _EMPTY and word >= 0:
+                    if parent != _EMPTY:
+                        word = hypotheses[begin + i + order - 1]
                         place = _look_up((parent << 32) | word, text_capacity - 1, text_keys)
                     text_slots[i] = place
                     if place != _EMPTY and used[slot] < best[slot]:
@@ -197,7 +196,6 @@ def _look_up(key: int, mask: int, keys: Any) -> Any:
 Numbers = NDArray[numpy.int32]
 Offsets = NDArray[numpy.int64]
 
-_NOTHING = numpy.empty(0, dtype=numpy.int32)
 _NO_TEXT = numpy.empty(0, dtype=numpy.int64)
 
 
@@ -224,7 +222,6 @@ def clipped_matches(
         reference_offsets,
         first_reference,
         max_order,
-        _NOTHING,
         _NO_TEXT,
         _NO_TEXT,
         0,
@@ -257,19 +254,11 @@ class NgramInformation:
         references: Numbers,
         reference_offsets: Offsets,
         first_reference: Offsets,
-        translate: Numbers,
     ) -> NDArray[numpy.float64]:
         """Information of the matching n-grams, for orders 1 to `max_order`.
 
-        Args:
-            hypotheses: Laid out as in `clipped_matches`, as are all arrays up to
-                `first_reference`.
-            hypothesis_offsets: See `hypotheses`.
-            references: See `hypotheses`.
-            reference_offsets: See `hypotheses`.
-            first_reference: See `hypotheses`.
-            translate: The number each word of the batch has in this object's vocabulary,
-                -1 for those it does not hold.
+        The layout is that of `clipped_matches`. Words have the numbers they have in this
+        object's vocabulary; those it does not hold have higher ones.
         """
         found: NDArray[numpy.float64]
         _, found = _clipped(
@@ -279,7 +268,6 @@ class NgramInformation:
             reference_offsets,
             first_reference,
             self.max_order,
-            translate,
             self._keys,
             self._counts,
             self._words,

@@ -23,7 +23,7 @@ import numpy
 from meantime.errors import NotPrepared
 from meantime.matching.ngrams import NgramInformation
 from meantime.metrics.base import WordMetric
-from meantime.metrics.tokens import Vocabulary, number
+from meantime.metrics.tokens import Overlay, Vocabulary, number
 from meantime.options import option
 from meantime.protocols import Array
 from meantime.types import Level, Pair, Score, Segment
@@ -82,10 +82,7 @@ class Nist(WordMetric):
                 "nist weighs n-grams by the whole reference set; call prepare(segments) first "
                 "and measure with the metric it returns"
             )
-        vocabulary = Vocabulary()
-        batch = self.batch(pairs, vocabulary)
-        known = (information.vocabulary.get(word, -1) for word in vocabulary)
-        translate = numpy.fromiter(known, numpy.int32, len(vocabulary))
+        batch = self.batch(pairs, Overlay(information.vocabulary))
         rows = numpy.zeros((len(pairs), 2 + 2 * self.max_order))
         lengths = batch.hypothesis_lengths
         rows[:, 0] = lengths
@@ -93,7 +90,7 @@ class Nist(WordMetric):
             starts = batch.first_reference
             words = numpy.add.reduceat(batch.reference_lengths, starts[:-1])
             rows[:, 1] = words / numpy.diff(starts)
-        rows[:, 2 : 2 + self.max_order] = information.gains(*batch, translate)
+        rows[:, 2 : 2 + self.max_order] = information.gains(*batch)
         orders = numpy.arange(self.max_order)
         rows[:, 2 + self.max_order :] = numpy.maximum(lengths[:, None] - orders, 0)
         return rows

@@ -7,7 +7,7 @@ speaks of the same words. Those that would download a model are left out.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain
 from typing import Any, NamedTuple
@@ -86,6 +86,25 @@ class Vocabulary(dict[str, int]):
 
     def __missing__(self, word: str) -> int:
         self[word] = found = len(self)
+        return found
+
+
+class Overlay(Vocabulary):
+    """Numbers of words in a batch: those of a bound vocabulary, higher ones for other words."""
+
+    __slots__ = ("_bound", "_next")
+
+    def __init__(self, bound: Mapping[str, int]) -> None:
+        super().__init__()
+        self._bound = bound
+        self._next = len(bound)
+
+    def __missing__(self, word: str) -> int:
+        found = self._bound.get(word)
+        if found is None:
+            found = self._next
+            self._next += 1
+        self[word] = found
         return found
 
 
