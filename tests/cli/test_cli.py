@@ -227,6 +227,20 @@ def test_bad_files(tmp_path: Path, content: bytes, message: str) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [("system\thyp\nx\ty\n", "no reference"), ("src\tref\nx\ty\n", "no hypothesis")],
+)
+def test_a_missing_column_is_named(tmp_path: Path, content: str, message: str) -> None:
+    path = tmp_path / "half.tsv"
+    path.write_text(content)
+    done = run("score", "--input", str(path))
+    assert done.returncode == 1
+    assert "half.tsv" in done.stderr
+    assert message in done.stderr
+    assert "column" in done.stderr
+
+
 def test_metrics_lists_all() -> None:
     from meantime.registry import names
 

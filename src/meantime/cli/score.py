@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from meantime.errors import UsageError
+from meantime.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from meantime.types import Corpus
 
 
 class OutputFormat(StrEnum):
@@ -147,6 +150,8 @@ def score(
         lang=lang or "en",
         source_lang=source_lang,
     )
+    if input is not None:
+        _check_whole(corpus, input)
     with Bar("scoring") as bar:
         results = score_corpus(
             corpus,
@@ -170,3 +175,19 @@ def score(
     else:
         text = writing.as_table(results, ids, colour=writing.colours(output))
     writing.emit(text, output)
+
+
+def _check_whole(corpus: Corpus, path: str) -> None:
+    """Refuse a file of everything that lacks references or hypotheses, by its name."""
+    name = "standard input" if path == "-" else path
+    if not corpus.outputs:
+        raise InputError(
+            f"{name}: holds no hypothesis; add a column 'hypothesis' (hyp, mt), or give files of "
+            "hypotheses beside it"
+        )
+    bare = [segment.id for segment in corpus.segments if not segment.references]
+    if bare:
+        raise InputError(
+            f"{name}: segment {bare[0]} has no reference ({len(bare)} of "
+            f"{len(corpus.segments)}); add a column 'reference' (ref), or give one with -r"
+        )
