@@ -9,10 +9,10 @@ import pytest
 
 import meantime
 from meantime.cli.output import as_json
-from meantime.errors import InputError, LengthMismatch, UsageError
+from meantime.errors import InputError, LengthMismatch, UnsupportedLanguage, UsageError
 from meantime.registry import create
 from meantime.scoring import bootstrap, score
-from meantime.types import Corpus, Level, Segment, Sentence
+from meantime.types import Corpus, Layer, Level, Segment, Sentence
 
 METRICS = ["bleu", "chrf", "ter", "nist", "wer", "gtm:exponent=2"]
 
@@ -119,3 +119,45 @@ def test_five_lines_of_python(root) -> None:
     results = meantime.score(corpus, ["bleu", "chrf", "ter"])
     assert [r.metric for r in results] == ["bleu", "chrf", "ter"]
     assert json.loads(as_json(results))["results"][0]["system"] == "fluent"
+
+
+def test_metrics_that_need_analysis_get_it_and_sign_it() -> None:
+    from meantime.conformance import analyse
+
+    class Toy:
+        name = "toy"
+        identity = "0123456789abcdef"
+        layers = frozenset(Layer)
+        languages = frozenset({"en"})
+        asked = 0
+
+        def analyse(self, sentences):
+            self.asked += len(sentences)
+            return [analyse(sentence.text) for sentence in sentences]
+
+    corpus = _corpus()
+    toy = Toy()
+    stm, wer = score(corpus, ["stm", "wer"], analyser=toy)[:2]
+    assert toy.asked == 9
+    assert stm.score.value == 1.0
+    assert str(stm.signature).endswith("|analysis:toy-01234567|version:1")
+    assert "analysis" not in str(wer.signature)
+    score(corpus, ["wer"], analyser=toy)
+    assert toy.asked == 9
+    given = Corpus(
+        tuple(
+            Segment(segment.id, tuple(analyse(r.text) for r in segment.references))
+            for segment in corpus.segments
+        ),
+        {"good": tuple(analyse(sentence.text) for sentence in corpus.outputs["good"])},
+    )
+    assert "analysis:given" in str(score(given, ["stm"], analyser=toy)[0].signature)
+    assert toy.asked == 9
+
+
+def test_a_language_the_analyser_does_not_know_is_refused() -> None:
+    corpus = Corpus(
+        (Segment("1", (Sentence("狗", lang="zh"),)),), {"s": (Sentence("狗", lang="zh"),)}
+    )
+    with pytest.raises(UnsupportedLanguage, match=r"english .*'zh'"):
+        score(corpus, ["stm"])

@@ -23,7 +23,7 @@ from collections.abc import Callable, Sequence
 import numpy
 
 from meantime.protocols import Array, Metric
-from meantime.types import Level, Pair, Score, Segment, Sentence
+from meantime.types import Frame, Level, Pair, Role, Score, Segment, Sentence, Span, Tree
 
 Check = Callable[[Metric], None]
 
@@ -43,14 +43,54 @@ _TEXTS: tuple[tuple[str, tuple[str, ...]], ...] = (
 )
 
 
+def analyse(text: str) -> Sentence:
+    """A sentence with every layer, by rules simple enough to see through.
+
+    Words at white space; the second word is the predicate, the first its ARG0, the others its
+    ARG1; a tree that branches to the right; vectors that depend on the letters alone.
+    """
+    words = tuple(text.split())
+    count = len(words)
+    if not count:
+        empty = numpy.zeros((0, 26), numpy.float16)
+        return Sentence(text, tokens=(), offsets=(), pos=(), frames=(), vectors=empty)
+    offsets = []
+    place = 0
+    for word in words:
+        start = text.index(word, place)
+        place = start + len(word)
+        offsets.append((start, place))
+    pos = tuple("VB" if n == 1 else "NN" for n in range(count))
+    tree = Tree(pos[-1], Span(count - 1, count))
+    for n in range(count - 2, -1, -1):
+        leaf = Tree(pos[n], Span(n, n + 1))
+        tree = Tree("VP" if n else "S", Span(n, count), (leaf, tree))
+    frames = []
+    if count > 1:
+        roles = [Role("ARG0", (Span(0, 1),))]
+        roles += [Role("ARG1", (Span(2, count),))] if count > 2 else []
+        frames.append(Frame(Span(1, 2), tuple(roles)))
+    letters = [[word.lower().count(chr(97 + n)) + 0.01 for n in range(26)] for word in words]
+    return Sentence(
+        text,
+        tokens=words,
+        offsets=tuple(offsets),
+        pos=pos,
+        tree=Tree("TOP", Span(0, count), (tree,)),
+        tree_score=-float(count),
+        frames=tuple(frames),
+        vectors=numpy.array(letters, numpy.float16),
+    )
+
+
 def sample() -> tuple[tuple[Segment, ...], tuple[Pair, ...]]:
     """Segments and pairs to try a metric on: plain, repeated, reordered, in many scripts."""
     segments = tuple(
-        Segment(str(number), tuple(Sentence(text) for text in references))
+        Segment(str(number), tuple(analyse(text) for text in references))
         for number, (_, references) in enumerate(_TEXTS, 1)
     )
     pairs = tuple(
-        Pair(Sentence(hypothesis), segment)
+        Pair(analyse(hypothesis), segment)
         for (hypothesis, _), segment in zip(_TEXTS, segments, strict=True)
     )
     return segments, pairs
@@ -137,7 +177,7 @@ def knows_a_copy(metric: Metric) -> None:
     segments, _ = sample()
     prepared = metric.prepare(segments)
     copies = [Pair(segment.references[0], segment) for segment in segments]
-    nonsense = [Pair(Sentence("zq xv wk"), segment) for segment in segments]
+    nonsense = [Pair(analyse("zq xv wk"), segment) for segment in segments]
     best = prepared.scale[1 if prepared.higher_is_better else 0]
     sign = 1 if prepared.higher_is_better else -1
     copied, unlike = prepared.measure(copies), prepared.measure(nonsense)
@@ -183,16 +223,16 @@ def splits_and_merges(metric: Metric) -> None:
 def defines_empty_input(metric: Metric) -> None:
     """No pairs, an empty hypothesis, an empty reference and two empty sides are defined."""
     segments, _ = sample()
-    empty = Segment("empty", (Sentence(""),))
+    empty = Segment("empty", (analyse(""),))
     prepared = metric.prepare([*segments, empty])
-    width = prepared.measure([Pair(Sentence("a"), segments[0])]).shape[1]
+    width = prepared.measure([Pair(analyse("a"), segments[0])]).shape[1]
     none = prepared.measure([])
     assert none.shape == (0, width), f"no pairs give rows of shape {none.shape}"
     cases: Sequence[tuple[str, Pair]] = (
-        ("an empty hypothesis", Pair(Sentence(""), segments[0])),
-        ("a blank hypothesis", Pair(Sentence(" \u00a0\t"), segments[0])),
-        ("an empty reference", Pair(Sentence("something"), empty)),
-        ("two empty sides", Pair(Sentence(""), empty)),
+        ("an empty hypothesis", Pair(analyse(""), segments[0])),
+        ("a blank hypothesis", Pair(analyse(" \u00a0\t"), segments[0])),
+        ("an empty reference", Pair(analyse("something"), empty)),
+        ("two empty sides", Pair(analyse(""), empty)),
     )
     for what, pair in cases:
         row = prepared.measure([pair])[0]

@@ -14,7 +14,16 @@ from typing import Protocol, Self, runtime_checkable
 import numpy
 from numpy.typing import NDArray
 
-from meantime.types import Explanation, Layer, Level, Pair, Score, Segment, Signature
+from meantime.types import (
+    Explanation,
+    Layer,
+    Level,
+    Pair,
+    Score,
+    Segment,
+    Sentence,
+    Signature,
+)
 
 Array = NDArray[numpy.float64]
 
@@ -54,6 +63,32 @@ class Metric(Protocol):
 
     def signature(self) -> Signature:
         """The full recipe, known before anything is scored."""
+
+
+@runtime_checkable
+class Analyser(Protocol):
+    """What turns text into tokens, parts of speech, constituents, frames and vectors."""
+
+    @property
+    def name(self) -> str:
+        """What to call it in a signature."""
+
+    @property
+    def identity(self) -> str:
+        """A hash of everything its answers depend on; the same text and identity give the
+        same analysis.
+        """
+
+    @property
+    def layers(self) -> frozenset[Layer]:
+        """What it adds to a sentence."""
+
+    @property
+    def languages(self) -> frozenset[str]:
+        """Languages it was made for, as codes like `en`."""
+
+    def analyse(self, sentences: Sequence[Sentence]) -> list[Sentence]:
+        """Enriched copies, in order. A text gets the same analysis whatever it is with."""
 
 
 @runtime_checkable

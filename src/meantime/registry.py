@@ -30,6 +30,7 @@ BUILT_IN: Mapping[str, str] = {
     "per": "meantime.metrics.per:Per",
     "cder": "meantime.metrics.cder:Cder",
     "gtm": "meantime.metrics.gtm:Gtm",
+    "stm": "meantime.metrics.stm:Stm",
 }
 
 DEFAULTS = ("bleu", "chrf", "ter")

@@ -11,15 +11,16 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.pool import Pool
 
 import numpy
 
-from meantime.errors import InputError, UsageError
-from meantime.protocols import Array, Metric
+from meantime.analysis import open_analyser
+from meantime.errors import InputError, UnsupportedLanguage, UsageError
+from meantime.protocols import Analyser, Array, Metric
 from meantime.registry import DEFAULTS, create
-from meantime.types import Corpus, Level, Pair, Score, Signature
+from meantime.types import Corpus, Layer, Level, Pair, Score, Sentence, Signature
 
 Progress = Callable[[int, int], None]
 """Called with how many pairs are measured, and of how many."""
@@ -63,6 +64,7 @@ def score(
     seed: int = 12345,
     jobs: int = 1,
     progress: Progress | None = None,
+    analyser: Analyser | None = None,
 ) -> list[Result]:
     """Score every system of a corpus with every metric.
 
@@ -77,6 +79,8 @@ def score(
         seed: Seed of the samples. The same for all systems, so they are drawn alike.
         jobs: Number of processes; 0 for one a core.
         progress: Told how far the work has come.
+        analyser: Adds what metrics need to know of the sentences beyond their text; by
+            default the one that is shipped, and only where a metric needs it.
 
     Returns:
         One result for each system and metric: systems in order, metrics within.
@@ -94,6 +98,8 @@ def score(
         item if isinstance(item, str) else metric.name
         for item, metric in zip(metrics, made, strict=True)
     ]
+    needed = frozenset[Layer]().union(*(metric.needs for metric in made))
+    corpus, origin = analyse(corpus, needed, analyser)
     prepared = [metric.prepare(corpus.segments) for metric in made]
     results = []
     for (system, index), rows in _measure_all(corpus, prepared, jobs, progress):
@@ -107,7 +113,7 @@ def score(
                 system=system,
                 metric=metric.name,
                 specification=labels[index],
-                signature=metric.signature(),
+                signature=_sign(metric, origin),
                 higher_is_better=metric.higher_is_better,
                 decimals=getattr(metric, "decimals", 4),
                 score=metric.score(rows.sum(axis=0), Level.CORPUS),
@@ -118,6 +124,77 @@ def score(
             )
         )
     return results
+
+
+def _sign(metric: Metric, origin: str) -> Signature:
+    """The metric's signature, and where the analysis it needs came from."""
+    signed = metric.signature()
+    if not metric.needs & set(_FIELDS):
+        return signed
+    return replace(signed, options=(*signed.options, ("analysis", origin)))
+
+
+def analyse(
+    corpus: Corpus, needed: frozenset[Layer], analyser: Analyser | None
+) -> tuple[Corpus, str]:
+    """The corpus with the layers metrics need, and where they came from, for signatures.
+
+    What sentences have already is kept. The origin is the analyser's name and the start of
+    its hash, `given` where nothing had to be analysed, or both.
+
+    Raises:
+        UnsupportedLanguage: The analyser was not made for the language of the corpus.
+    """
+    wanted = [layer for layer in needed if layer in _FIELDS]
+    if not wanted:
+        return corpus, "none"
+
+    def lacks(sentence: Sentence) -> bool:
+        return sentence.tokens != () and any(
+            getattr(sentence, _FIELDS[layer]) is None for layer in wanted
+        )
+
+    known = [sentence for segment in corpus.segments for sentence in segment.references]
+    known += [sentence for output in corpus.outputs.values() for sentence in output]
+    missing = [sentence for sentence in known if lacks(sentence)]
+    if not missing:
+        return corpus, "given"
+    if analyser is None:
+        analyser = open_analyser()
+    for lang in {sentence.lang for sentence in missing}:
+        if lang.replace("_", "-").split("-")[0] not in analyser.languages:
+            raise UnsupportedLanguage(
+                f"analyser {analyser.name} cannot treat the language {lang!r}; it was made for "
+                f"{', '.join(sorted(analyser.languages))}: use a metric without analysis, or "
+                "give parses of your own"
+            )
+    found = dict(
+        zip((id(sentence) for sentence in missing), analyser.analyse(missing), strict=True)
+    )
+
+    def enriched(sentence: Sentence) -> Sentence:
+        return found.get(id(sentence), sentence)
+
+    origin = f"{analyser.name}-{analyser.identity[:8]}"
+    if len(missing) < len([sentence for sentence in known if sentence.tokens != ()]):
+        origin += "+given"
+    enriched_corpus = Corpus(
+        tuple(
+            replace(segment, references=tuple(map(enriched, segment.references)))
+            for segment in corpus.segments
+        ),
+        {system: tuple(map(enriched, output)) for system, output in corpus.outputs.items()},
+    )
+    return enriched_corpus, origin
+
+
+_FIELDS = {
+    Layer.TOKENS: "tokens",
+    Layer.POS: "pos",
+    Layer.TREE: "tree",
+    Layer.FRAMES: "frames",
+    Layer.VECTORS: "vectors",
+}
 
 
 def bootstrap(

@@ -9,8 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from meantime.errors import InputError, LengthMismatch
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
 
 
 class Level(StrEnum):
@@ -67,7 +72,10 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A constituent. A node without children is a part of speech over one token."""
+    """A constituent: its label, the tokens it covers, and what it is made of.
+
+    A node without children is a part of speech over one token. The root is `TOP`.
+    """
 
     label: str
     span: Span
@@ -82,14 +90,23 @@ class Tree:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A text in a language, with whatever analysis has added to it."""
+    """A text in a language, with whatever analysis has added to it.
+
+    Everything an analysis adds counts tokens: a span [2, 4) is the third and fourth token.
+    """
 
     text: str
     lang: str = "en"
     tokens: tuple[str, ...] | None = None
+    offsets: tuple[tuple[int, int], ...] | None = None
+    """Where each token stands in the text: `text[start:end]`."""
     pos: tuple[str, ...] | None = None
     tree: Tree | None = None
+    tree_score: float | None = None
+    """Log-probability of the tree, as the analyser that made it defines it."""
     frames: tuple[Frame, ...] | None = None
+    vectors: NDArray[numpy.float16] | None = field(default=None, compare=False, repr=False)
+    """One row a token, for similarity; not part of equality."""
 
 
 @dataclass(frozen=True, slots=True)

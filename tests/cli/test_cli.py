@@ -241,6 +241,39 @@ def test_a_missing_column_is_named(tmp_path: Path, content: str, message: str) -
     assert "column" in done.stderr
 
 
+def test_parses_of_ones_own(tmp_path: Path) -> None:
+    for name in ("fluent", "reference"):
+        run("analyse", str(EXAMPLES / f"{name}.txt"), "-f", "conll", "-o", str(tmp_path / name))
+    files = ["--hypothesis-parses", str(tmp_path / "fluent")]
+    files += ["--reference-parses", str(tmp_path / "reference")]
+    given = scores(FLUENT, "-r", REFERENCE, "-m", "stm", *files)[0]
+    analysed = scores(FLUENT, "-r", REFERENCE, "-m", "stm", "--no-cache")[0]
+    assert "analysis:given" in given["signature"]
+    assert "analysis:english-" in analysed["signature"]
+    assert given["score"] == analysed["score"]
+    swapped = [files[0], files[3], files[2], files[1]]
+    done = run("score", FLUENT, "-r", REFERENCE, "-m", "stm", *swapped)
+    assert done.returncode == 1
+    assert "reference:" in done.stderr
+    done = run("score", FLUENT, LITERAL, "-r", REFERENCE, "-m", "stm", *files)
+    assert done.returncode == 2
+    assert "for 2 systems" in done.stderr
+
+
+def test_models_and_cache(tmp_path: Path) -> None:
+    environment = {**os.environ, "MEANTIME_CACHE": str(tmp_path / "cache.sqlite")}
+    run("score", FLUENT, "-r", REFERENCE, "-m", "stm", env=environment)
+    facts = json.loads(run("cache", "info", "--format", "json", env=environment).stdout)
+    assert facts["entries"] == 40
+    assert run("cache", "clear", env=environment).stdout.startswith("40 analyses dropped")
+    listed = json.loads(run("models", "--check", "--format", "json").stdout)
+    assert listed[0]["name"] == "english"
+    assert listed[0]["figures"]
+    assert "CC BY-SA" in run("models").stdout
+    assert "PropBank" in run("models", "--card", "english").stdout
+    assert run("models", "--card", "nope").returncode == 2
+
+
 def test_metrics_lists_all() -> None:
     from meantime.registry import names
 

@@ -31,6 +31,7 @@ VARIANTS = [
     "cder:unit=count,tokeniser=none",
     "gtm:exponent=2",
     "ter:normalise=yes,lowercase=no",
+    "stm:depth=2",
     "meteor:modules=exact",
     "meteor:modules=exact+stem,tokeniser=none",
 ]

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from meantime import __version__
-from meantime.cli import metrics, score
+from meantime.cli import analyse, metrics, models, score
+from meantime.cli.cache import cache_app
 from meantime.errors import MeantimeError, UsageError
 
 INTERRUPTED = 130
@@ -40,6 +41,9 @@ def options(
 
 app.command("score")(score.score)
 app.command("metrics")(metrics.metrics)
+app.command("analyse")(analyse.analyse)
+app.command("models")(models.models)
+app.add_typer(cache_app, name="cache")
 
 
 def run(arguments: list[str]) -> int:

@@ -139,7 +139,7 @@ def _as_table(facts: CacheInfo, limit: int) -> str:
 
     # The path outside any table, which would fold it.
     lines: list[Table | str] = [
-        f"path     {facts.path}".replace("[", r"\["),
+        f"path     {facts.path}",
         f"entries  {facts.entries}",
         f"size     {_size(facts.bytes)} of {_size(limit)}",
     ]
@@ -164,8 +164,8 @@ def _size(count: int) -> str:
     if count < 1000:
         return f"{count} B"
     size = float(count)
-    for unit in ("kB", "MB", "GB"):
+    units = ["kB", "MB", "GB"]
+    while size >= 999.95 and units:
         size /= 1000
-        if size < 999.95 or unit == "GB":
-            return f"{size:.1f} {unit}"
-    raise AssertionError(count)
+        unit = units.pop(0)
+    return f"{size:.1f} {unit}"

@@ -98,6 +98,34 @@ def score(
         str | None,
         typer.Option("--source-lang", metavar="CODE", help="Language of the source, likewise."),
     ] = None,
+    analyser: Annotated[
+        str | None,
+        typer.Option(
+            "--analyser",
+            metavar="NAME",
+            help="For metrics that need analysis: a model's folder, or a registered analyser.  "
+            "[default: the shipped one]",
+        ),
+    ] = None,
+    hypothesis_parses: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--hypothesis-parses",
+            metavar="FILE",
+            help="Parses of the hypotheses, a file for each system in order, instead of analysis.",
+        ),
+    ] = None,
+    reference_parses: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--reference-parses",
+            metavar="FILE",
+            help="Parses of the references, a file for each in order, instead of analysis.",
+        ),
+    ] = None,
+    no_cache: Annotated[
+        bool, typer.Option("--no-cache", help="Analyse anew, and keep no analysis on disk.")
+    ] = False,
     jobs: Annotated[
         int, typer.Option("--jobs", "-j", metavar="N", min=0, help="Processes; 0 is one a core.")
     ] = 1,
@@ -132,6 +160,7 @@ def score(
         raise UsageError("--segments goes with the formats table, json and tsv, not latex")
 
     from meantime.cli import output as writing
+    from meantime.cli.analysis import open_cached, tell_note
     from meantime.cli.progress import Bar
     from meantime.formats import read
     from meantime.registry import DEFAULTS, create
@@ -141,6 +170,9 @@ def score(
     for specification in chosen:
         # Before reading anything: a typing error should not cost a minute.
         create(specification, lang=lang)
+    opened = None
+    if any(create(specification).needs for specification in chosen):
+        opened = open_cached(analyser, cached=not no_cache)
     corpus = read(
         hypotheses or (),
         references=reference or (),
@@ -152,6 +184,7 @@ def score(
     )
     if input is not None:
         _check_whole(corpus, input)
+    corpus = _attach(corpus, hypothesis_parses or [], reference_parses or [])
     with Bar("scoring") as bar:
         results = score_corpus(
             corpus,
@@ -162,7 +195,9 @@ def score(
             seed=seed,
             jobs=jobs,
             progress=bar,
+            analyser=opened,
         )
+    tell_note(opened)
     ids = [segment.id for segment in corpus.segments]
     if quiet:
         text = "".join(f"{result.score.value!r}\n" for result in results)
@@ -191,3 +226,41 @@ def _check_whole(corpus: Corpus, path: str) -> None:
             f"{name}: segment {bare[0]} has no reference ({len(bare)} of "
             f"{len(corpus.segments)}); add a column 'reference' (ref), or give one with -r"
         )
+
+
+def _attach(corpus: Corpus, hypothesis_parses: list[str], reference_parses: list[str]) -> Corpus:
+    """The corpus with parses read from files; several for each side, in order."""
+    from dataclasses import replace
+
+    from meantime.formats.parses import attach_file
+
+    if hypothesis_parses:
+        if len(hypothesis_parses) != len(corpus.outputs):
+            raise UsageError(
+                f"{len(hypothesis_parses)} files of --hypothesis-parses for {len(corpus.outputs)} "
+                "systems; give one for each system, in order"
+            )
+        outputs = {
+            system: tuple(attach_file(output, path))
+            for (system, output), path in zip(
+                corpus.outputs.items(), hypothesis_parses, strict=True
+            )
+        }
+        corpus = replace(corpus, outputs=outputs)
+    if reference_parses:
+        counts = {len(segment.references) for segment in corpus.segments}
+        if counts != {len(reference_parses)}:
+            raise UsageError(
+                f"{len(reference_parses)} files of --reference-parses for "
+                f"{' or '.join(map(str, sorted(counts)))} references a segment; give one for each"
+            )
+        columns = [
+            attach_file([segment.references[n] for segment in corpus.segments], path)
+            for n, path in enumerate(reference_parses)
+        ]
+        segments = tuple(
+            replace(segment, references=tuple(references))
+            for segment, references in zip(corpus.segments, zip(*columns, strict=True), strict=True)
+        )
+        corpus = replace(corpus, segments=segments)
+    return corpus

@@ -1,0 +1,54 @@
+"""From text to tokens, parts of speech, constituents, predicates, roles and vectors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from meantime.protocols import Analyser
+
+GROUP = "meantime.analysers"
+SHIPPED = "english"
+
+
+def open_analyser(
+    name: str | None = None,
+    *,
+    threads: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> Analyser:
+    """Open an analyser.
+
+    Args:
+        name: A folder that holds a model, or the name an outside package registered in the
+            entry-point group `meantime.analysers`; by default the model that is shipped.
+        threads: For our own models: how many sentences at a time; 0 is one a core.
+        progress: For our own models: told how many sentences are done, and of how many.
+
+    Raises:
+        UsageError: No analyser has this name.
+        InputError: The folder does not hold a model this version can read.
+    """
+    from meantime.analysis.analyser import EmbeddedAnalyser
+    from meantime.analysis.model import Model, shipped
+
+    if name is None:
+        return EmbeddedAnalyser(Model(shipped() / SHIPPED), threads=threads, progress=progress)
+    if Path(name).is_dir() or "/" in name or "\\" in name:
+        return EmbeddedAnalyser(Model(Path(name)), threads=threads, progress=progress)
+    from importlib.metadata import entry_points
+
+    from meantime.errors import UsageError
+
+    points = {point.name: point for point in entry_points(group=GROUP)}
+    if name not in points:
+        known = ", ".join(sorted(points)) or "none is registered"
+        raise UsageError(
+            f"no analyser is called {name!r} ({known}); give a model's folder, or install the "
+            "package that has it"
+        )
+    made: Analyser = points[name].load()()
+    return made

@@ -1,0 +1,335 @@
+"""The embedded analyser: one pass of one small encoder, then exact decoding.
+
+Sentences run through the network one by one, because its int8 products scale their inputs
+by what is in the batch: alone, a text gets the same analysis whatever it came with. Threads
+take sentences in turn, longest first, so that no core waits for the last one.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy
+from numpy.typing import NDArray
+
+from meantime.analysis.model import Model
+from meantime.analysis.subwords import Subwords
+from meantime.analysis.tokenise import tokenise
+from meantime.matching.chart import best_tree, span_ends
+from meantime.matching.labels import best_roles, span_gains
+from meantime.types import Frame, Layer, Role, Sentence, Span, Tree
+
+Progress = Callable[[int, int], None]
+
+WINDOW = 400
+"""Pieces read at once; longer sentences are read in windows that overlap."""
+OVERLAP = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What the network says of the words of one sentence, decoded."""
+
+    tags: list[str]
+    predicates: list[int]
+    roles: list[list[tuple[int, int, str]]]
+    constituents: list[tuple[int, int, str]]
+    score: float
+    vectors: NDArray[numpy.float16]
+
+
+class EmbeddedAnalyser:
+    """English tokens, parts of speech, constituents, frames and vectors, offline on a CPU."""
+
+    def __init__(self, model: Model, *, threads: int = 0, progress: Progress | None = None) -> None:
+        self.model = model
+        self.threads = threads or os.cpu_count() or 1
+        self._progress = progress
+        labels = model.configuration["labels"]
+        self._tags: list[str] = labels["tags"]
+        self._constituents: list[list[str]] = [
+            label.split("+") if label else [] for label in labels["constituents"]
+        ]
+        self._roles: list[str] = labels["roles"]
+        self._decoding: dict[str, float] = model.configuration.get("decoding", {})
+        self._lock = threading.Lock()
+
+    @property
+    def name(self) -> str:
+        return self.model.name
+
+    @property
+    def identity(self) -> str:
+        return self.model.identity
+
+    @property
+    def layers(self) -> frozenset[Layer]:
+        return frozenset({Layer.TOKENS, Layer.POS, Layer.TREE, Layer.FRAMES, Layer.VECTORS})
+
+    @property
+    def languages(self) -> frozenset[str]:
+        return frozenset({"en"})
+
+    @cached_property
+    def _subwords(self) -> Subwords:
+        return Subwords(self.model.folder / "tokenizer.json")
+
+    @cached_property
+    def _first(self) -> Any:
+        return self._session("first.onnx")
+
+    @cached_property
+    def _second(self) -> Any:
+        return self._session("second.onnx")
+
+    def _session(self, name: str) -> Any:
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        # Threads are ours, over sentences: one product of this size gains little from two.
+        options.intra_op_num_threads = 1
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        return onnxruntime.InferenceSession(
+            str(self.model.folder / name),
+            options,
+            providers=["CPUExecutionProvider"],
+            # Fused with the sum before it, the norm is slower than by itself at this size.
+            disabled_optimizers=["SkipLayerNormFusion"],
+        )
+
+    def analyse(self, sentences: Sequence[Sentence]) -> list[Sentence]:
+        """Enriched copies of the sentences, in order.
+
+        A sentence that has tokens already is analysed with those; one without words gets
+        empty layers and no tree.
+        """
+        # Loaded here, once, and not by two threads at a time.
+        _ = self._subwords, self._first, self._second
+        order = sorted(range(len(sentences)), key=lambda n: -len(sentences[n].text))
+        found: list[Sentence | None] = [None] * len(sentences)
+        done = 0
+
+        def work(n: int) -> None:
+            nonlocal done
+            found[n] = self._analyse_one(sentences[n])
+            if self._progress:
+                with self._lock:
+                    done += 1
+                    self._progress(done, len(sentences))
+
+        if self.threads == 1 or len(sentences) == 1:
+            for n in order:
+                work(n)
+        else:
+            with ThreadPoolExecutor(self.threads) as pool:
+                for _result in pool.map(work, order):
+                    pass
+        return [sentence for sentence in found if sentence is not None]
+
+    def _analyse_one(self, sentence: Sentence) -> Sentence:
+        if sentence.tokens is None:
+            tokens = tokenise(sentence.text)
+            words = tuple(token.text for token in tokens)
+            offsets = tuple((token.start, token.end) for token in tokens)
+        else:
+            words, offsets = sentence.tokens, sentence.offsets  # type: ignore[assignment]
+        if not words:
+            empty = numpy.zeros((0, self.model.configuration["width"]), numpy.float16)
+            return replace(
+                sentence, tokens=(), offsets=(), pos=(), tree=None, frames=(), vectors=empty
+            )
+        analysis = self.read(words)
+        return replace(
+            sentence,
+            tokens=words,
+            offsets=offsets,
+            pos=tuple(analysis.tags),
+            tree=_build(analysis, len(words)),
+            tree_score=analysis.score,
+            frames=tuple(
+                _frame(place, roles)
+                for place, roles in zip(analysis.predicates, analysis.roles, strict=True)
+            ),
+            vectors=analysis.vectors,
+        )
+
+    def read(self, words: Sequence[str], predicates: Sequence[int] | None = None) -> Analysis:
+        """Analyse words; with `predicates` given, roles are found for those instead."""
+        encoded = self._subwords.encode(words)
+        if len(encoded.pieces) <= WINDOW + 2:
+            return self._read_window(encoded.pieces, encoded.shapes, encoded.firsts, predicates)
+        return self._read_long(words, predicates)
+
+    def _read_window(
+        self,
+        pieces: list[int],
+        shapes: list[int],
+        firsts: list[int],
+        predicates: Sequence[int] | None,
+    ) -> Analysis:
+        starts, ends = _ends(len(firsts))
+        tags, is_predicate, labels, gains, token, predicate, vectors = self._first.run(
+            None,
+            {
+                "pieces": numpy.array([pieces], numpy.int64),
+                "shapes": numpy.array([shapes], numpy.int64),
+                "firsts": numpy.array([firsts], numpy.int64),
+                "starts": starts,
+                "ends": ends,
+            },
+        )
+        if predicates is None:
+            places = numpy.flatnonzero(is_predicate[0] > 0)
+        else:
+            places = numpy.array(predicates, numpy.int64)
+        constituents, score = best_tree(labels, gains, len(firsts))
+        return Analysis(
+            [self._tags[n] for n in tags[0].argmax(-1).tolist()],
+            places.tolist(),
+            self._read_roles(token, predicate, places, gains),
+            [
+                (start, end, label)
+                for start, end, number in constituents.tolist()
+                for label in self._constituents[number]
+            ],
+            score,
+            vectors[0].astype(numpy.float16),
+        )
+
+    def _read_roles(
+        self, token: Any, predicate: Any, places: NDArray[numpy.int64], odds: Any
+    ) -> list[list[tuple[int, int, str]]]:
+        if not len(places):
+            return []
+        (scores,) = self._second.run(
+            None, {"token": token, "predicate": predicate, "place": places}
+        )
+        gains = span_gains(odds, scores.shape[1], **self._decoding)
+        return [
+            [(start, end, self._roles[role]) for start, end, role in roles]
+            for roles in best_roles(scores, places, gains)
+        ]
+
+    def _read_long(self, words: Sequence[str], predicates: Sequence[int] | None) -> Analysis:
+        """Windows that overlap; every word is answered for where it has most around it.
+
+        Constituents and roles do not cross from one window's share to the next; the tree's
+        parts stand side by side below its root.
+        """
+        windows = self._windows(words)
+        tags: list[str] = []
+        places: list[int] = []
+        roles: list[list[tuple[int, int, str]]] = []
+        constituents: list[tuple[int, int, str]] = []
+        vectors = []
+        score = 0.0
+        for start, end, low, high in windows:
+            asked = None
+            if predicates is not None:
+                asked = [place - start for place in predicates if low <= place < high]
+            encoded = self._subwords.encode(words[start:end])
+            part = self._read_window(encoded.pieces, encoded.shapes, encoded.firsts, asked)
+            tags += part.tags[low - start : high - start]
+            vectors.append(part.vectors[low - start : high - start])
+            score += part.score
+            for place, spans in zip(part.predicates, part.roles, strict=True):
+                if low <= place + start < high:
+                    places.append(place + start)
+                    roles.append([(a + start, b + start, label) for a, b, label in spans])
+            constituents += [
+                (a + start, b + start, label)
+                for a, b, label in part.constituents
+                if low <= a + start and b + start <= high
+            ]
+        return Analysis(tags, places, roles, constituents, score, numpy.concatenate(vectors))
+
+    def _windows(self, words: Sequence[str]) -> list[tuple[int, int, int, int]]:
+        """(start, end, first and last word answered for) of each window, in words."""
+        sizes = [len(self._subwords.of(word)) for word in words]
+        bounds: list[tuple[int, int]] = []
+        start = 0
+        while True:
+            end, total = start, 0
+            while end < len(words) and total + sizes[end] <= WINDOW:
+                total += sizes[end]
+                end += 1
+            bounds.append((start, end))
+            if end == len(words):
+                break
+            shared = 0
+            start = end
+            while start > bounds[-1][0] + 1 and shared + sizes[start - 1] <= OVERLAP:
+                start -= 1
+                shared += sizes[start]
+        windows = []
+        low = 0
+        for n, (start, end) in enumerate(bounds):
+            high = len(words) if n + 1 == len(bounds) else (bounds[n + 1][0] + end) // 2
+            windows.append((start, end, low, high))
+            low = high
+        return windows
+
+
+@lru_cache(maxsize=1 << 14)
+def _span(start: int, end: int) -> Span:
+    """Spans are frozen, so the same one serves many sentences."""
+    return Span(start, end)
+
+
+@lru_cache(maxsize=512)
+def _ends(words: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64]]:
+    return span_ends(words)
+
+
+def _frame(place: int, spans: Sequence[tuple[int, int, str]]) -> Frame:
+    """A frame of labelled spans; parts `C-X` join the role X before them."""
+    roles: list[Role] = []
+    for start, end, label in spans:
+        span = _span(start, end)
+        if label.startswith("C-") and label != "C-V":
+            base = label[2:]
+            earlier = [n for n, role in enumerate(roles) if role.label == base]
+            if earlier:
+                role = roles[earlier[-1]]
+                roles[earlier[-1]] = Role(base, (*role.spans, span))
+            else:
+                roles.append(Role(base, (span,)))
+        else:
+            roles.append(Role(label, (span,)))
+    return Frame(_span(place, place + 1), tuple(roles))
+
+
+def _build(analysis: Analysis, words: int) -> Tree:
+    """The tree of constituents listed outer first, over parts of speech, below `TOP`."""
+    root: list[Any] = ["TOP", 0, words, []]
+    stack = [root]
+    leaf = 0
+
+    def fill(node: list[Any], until: int) -> None:
+        nonlocal leaf
+        while leaf < until:
+            node[3].append(Tree(analysis.tags[leaf], _span(leaf, leaf + 1)))
+            leaf += 1
+
+    def close() -> None:
+        node = stack.pop()
+        fill(node, node[2])
+        tree = Tree(node[0], _span(node[1], node[2]), tuple(node[3]))
+        stack[-1][3].append(tree)
+
+    for start, end, label in analysis.constituents:
+        while stack[-1][2] <= start:
+            close()
+        fill(stack[-1], start)
+        stack.append([label, start, end, []])
+    while len(stack) > 1:
+        close()
+    fill(root, words)
+    return Tree("TOP", Span(0, words), tuple(root[3]))

@@ -1,0 +1,1 @@
+"""Metrics that are learned: features of pairs, and what is trained on them."""

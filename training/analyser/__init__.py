@@ -1,0 +1,4 @@
+"""The analyser: data, model, training, export.
+
+python -m training.analyser --train FILE… --dev FILE --out DIR
+"""
