@@ -33,12 +33,11 @@ from rich.table import Table
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from training.analyser.data import Example, read  # noqa: E402
-
 from meantime.analysis import open_analyser  # noqa: E402
 from meantime.analysis.analyser import EmbeddedAnalyser  # noqa: E402
 from meantime.analysis.tokenise import tokenise  # noqa: E402
 from meantime.types import Sentence  # noqa: E402
+from training.analyser.data import Example, read  # noqa: E402
 
 SHARED = ROOT.parent / "shared" / "data"
 PUNCTUATION = {",", ".", ":", "``", "''", "-LRB-", "-RRB-", "NFP", "HYPH"}

@@ -161,3 +161,26 @@ def test_a_language_the_analyser_does_not_know_is_refused() -> None:
     )
     with pytest.raises(UnsupportedLanguage, match=r"english .*'zh'"):
         score(corpus, ["stm"])
+
+
+def test_what_is_given_is_not_analysed_away() -> None:
+    from dataclasses import replace
+
+    from meantime.scoring import analyse
+    from meantime.types import Frame, Span
+
+    own = Sentence("a b", tokens=("a", "b"), pos=("X", "Y"), frames=(Frame(Span(0, 1)),))
+    corpus = Corpus((Segment("1", (own,)),), {"s": (replace(own, frames=None),)})
+    found, origin = analyse(corpus, frozenset({Layer.FRAMES, Layer.VECTORS}), None)
+    reference = found.segments[0].references[0]
+    assert (reference.pos, reference.frames) == (own.pos, own.frames)
+    assert reference.vectors is not None
+    assert found.outputs["s"][0].pos == ("X", "Y")
+    assert found.outputs["s"][0].frames is not None
+    assert origin.endswith("+given")
+
+
+def test_metric_objects_are_told_apart() -> None:
+    metrics = [create("bleu", max_order=1), create("bleu", max_order=2), create("bleu")]
+    found = [result.specification for result in score(_corpus(), metrics)[:3]]
+    assert found == ["bleu:max_order=1", "bleu:max_order=2", "bleu"]

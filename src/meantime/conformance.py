@@ -19,6 +19,7 @@ import dataclasses
 import math
 import pickle
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy
 
@@ -86,7 +87,11 @@ def analyse(text: str) -> Sentence:
 def sample() -> tuple[tuple[Segment, ...], tuple[Pair, ...]]:
     """Segments and pairs to try a metric on: plain, repeated, reordered, in many scripts."""
     segments = tuple(
-        Segment(str(number), tuple(analyse(text) for text in references))
+        Segment(
+            str(number),
+            tuple(analyse(text) for text in references),
+            source=replace(analyse(references[0].swapcase()), lang="und"),
+        )
         for number, (_, references) in enumerate(_TEXTS, 1)
     )
     pairs = tuple(
@@ -223,7 +228,7 @@ def splits_and_merges(metric: Metric) -> None:
 def defines_empty_input(metric: Metric) -> None:
     """No pairs, an empty hypothesis, an empty reference and two empty sides are defined."""
     segments, _ = sample()
-    empty = Segment("empty", (analyse(""),))
+    empty = Segment("empty", (analyse(""),), source=analyse(""))
     prepared = metric.prepare([*segments, empty])
     width = prepared.measure([Pair(analyse("a"), segments[0])]).shape[1]
     none = prepared.measure([])

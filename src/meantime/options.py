@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import NoneType, UnionType
@@ -80,6 +81,16 @@ def as_text(value: Any) -> str:
     return str(value)
 
 
+def specify(metric: Any) -> str:
+    """The specification of a metric: its name, and the options that are not at their default."""
+    changed = [
+        f"{item.name}={as_text(getattr(metric, item.name))}"
+        for item in describe(metric)
+        if getattr(metric, item.name) != item.default
+    ]
+    return f"{metric.name}:{','.join(changed)}" if changed else str(metric.name)
+
+
 def describe(metric: Any) -> tuple[Option, ...]:
     """The options of a metric or its class, in the order they were declared."""
     cls = metric if isinstance(metric, type) else type(metric)
@@ -145,6 +156,7 @@ def validate(metric: Any) -> None:
         in_choices = item.choices is None or value in item.choices
         if (
             not right_type
+            or (item.kind is float and not math.isfinite(value))
             or not in_choices
             or (item.minimum is not None and not value >= item.minimum)
             or (item.maximum is not None and not value <= item.maximum)

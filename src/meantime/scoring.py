@@ -11,16 +11,17 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from multiprocessing.pool import Pool
 
 import numpy
 
 from meantime.analysis import open_analyser
 from meantime.errors import InputError, UnsupportedLanguage, UsageError
+from meantime.options import specify
 from meantime.protocols import Analyser, Array, Metric
 from meantime.registry import DEFAULTS, create
-from meantime.types import Corpus, Layer, Level, Pair, Score, Sentence, Signature
+from meantime.types import Corpus, Layer, Level, Pair, Score, Sentence, Signature, primary
 
 Progress = Callable[[int, int], None]
 """Called with how many pairs are measured, and of how many."""
@@ -94,11 +95,14 @@ def score(
     if lang is None:
         lang = next(iter(corpus.outputs.values()))[0].lang
     made = [create(item, lang=lang) if isinstance(item, str) else item for item in metrics]
-    labels = [
-        item if isinstance(item, str) else metric.name
-        for item, metric in zip(metrics, made, strict=True)
-    ]
+    labels = [item if isinstance(item, str) else specify(item) for item in metrics]
     needed = frozenset[Layer]().union(*(metric.needs for metric in made))
+    bare = [s.id for s in corpus.segments if s.source is None] if Layer.SOURCE in needed else []
+    if bare:
+        raise InputError(
+            f"segment {bare[0]} has no source ({len(bare)} of {len(corpus.segments)}), which a "
+            "metric needs; give the source with -s"
+        )
     corpus, origin = analyse(corpus, needed, analyser)
     prepared = [metric.prepare(corpus.segments) for metric in made]
     results = []
@@ -129,7 +133,7 @@ def score(
 def _sign(metric: Metric, origin: str) -> Signature:
     """The metric's signature, and where the analysis it needs came from."""
     signed = metric.signature()
-    if not metric.needs & set(_FIELDS):
+    if not metric.needs & set(ANALYSED):
         return signed
     return replace(signed, options=(*signed.options, ("analysis", origin)))
 
@@ -145,13 +149,13 @@ def analyse(
     Raises:
         UnsupportedLanguage: The analyser was not made for the language of the corpus.
     """
-    wanted = [layer for layer in needed if layer in _FIELDS]
+    wanted = [layer for layer in needed if layer in ANALYSED]
     if not wanted:
         return corpus, "none"
 
     def lacks(sentence: Sentence) -> bool:
         return sentence.tokens != () and any(
-            getattr(sentence, _FIELDS[layer]) is None for layer in wanted
+            getattr(sentence, ANALYSED[layer]) is None for layer in wanted
         )
 
     known = [sentence for segment in corpus.segments for sentence in segment.references]
@@ -162,21 +166,31 @@ def analyse(
     if analyser is None:
         analyser = open_analyser()
     for lang in {sentence.lang for sentence in missing}:
-        if lang.replace("_", "-").split("-")[0] not in analyser.languages:
+        if primary(lang) not in analyser.languages:
             raise UnsupportedLanguage(
                 f"analyser {analyser.name} cannot treat the language {lang!r}; it was made for "
                 f"{', '.join(sorted(analyser.languages))}: use a metric without analysis, or "
                 "give parses of your own"
             )
-    found = dict(
-        zip((id(sentence) for sentence in missing), analyser.analyse(missing), strict=True)
-    )
+    answers = analyser.analyse(missing)
+    if len(answers) != len(missing):
+        raise UsageError(
+            f"analyser {analyser.name} gave {len(answers)} sentences for {len(missing)}; "
+            "use another with --analyser"
+        )
+    found = {id(sentence): answer for sentence, answer in zip(missing, answers, strict=True)}
 
     def enriched(sentence: Sentence) -> Sentence:
-        return found.get(id(sentence), sentence)
+        answer = found.get(id(sentence))
+        if answer is None:
+            return sentence
+        # What was given stays: the analyser fills in what is not known, and no more.
+        names = [item.name for item in fields(Sentence)]
+        lacking = {n: getattr(answer, n) for n in names if getattr(sentence, n) is None}
+        return replace(sentence, **lacking)
 
     origin = f"{analyser.name}-{analyser.identity[:8]}"
-    if len(missing) < len([sentence for sentence in known if sentence.tokens != ()]):
+    if any(sentence.tokens for sentence in known):
         origin += "+given"
     enriched_corpus = Corpus(
         tuple(
@@ -188,13 +202,14 @@ def analyse(
     return enriched_corpus, origin
 
 
-_FIELDS = {
+ANALYSED = {
     Layer.TOKENS: "tokens",
     Layer.POS: "pos",
     Layer.TREE: "tree",
     Layer.FRAMES: "frames",
     Layer.VECTORS: "vectors",
 }
+"""Layers an analyser adds, and where they stand in a sentence."""
 
 
 def bootstrap(

@@ -18,6 +18,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+_THREE_LETTERS = {
+    "eng": "en", "zho": "zh", "chi": "zh", "cmn": "zh", "jpn": "ja", "kor": "ko", "tha": "th",
+    "deu": "de", "ger": "de", "fra": "fr", "fre": "fr",
+}  # fmt: skip
+
+
+def primary(lang: str) -> str:
+    """The language of a tag: `zh` of `zh-Hans-CN`, of `zh_CN` and of `zho`."""
+    code = lang.replace("_", "-").partition("-")[0].lower()
+    return _THREE_LETTERS.get(code, code)
+
+
 class Level(StrEnum):
     """What a score speaks of."""
 
@@ -83,9 +95,23 @@ class Tree:
 
     def __iter__(self) -> Iterator[Tree]:
         """The node itself and everything below it, top down and left to right."""
-        yield self
-        for child in self.children:
-            yield from child
+        # No recursion, here and below: trees of bad output are as deep as they like.
+        waiting = [self]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            waiting.extend(reversed(node.children))
+
+    def bottom_up(self) -> list[Tree]:
+        """The node itself and everything below it, children before parents, left before right."""
+        nodes = []
+        waiting = [self]
+        while waiting:
+            node = waiting.pop()
+            nodes.append(node)
+            waiting.extend(node.children)
+        nodes.reverse()
+        return nodes
 
 
 @dataclass(frozen=True, slots=True)

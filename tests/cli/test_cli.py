@@ -194,6 +194,12 @@ def test_output_file(tmp_path: Path) -> None:
         ([FLUENT, "-r", REFERENCE, "--quiet", "--format", "json"], 2, "--quiet"),
         ([FLUENT, "-r", REFERENCE, "--segments", "--format", "latex"], 2, "--segments"),
         ([FLUENT, "-r", REFERENCE, "-m", "bleu:smooth=floor,smooth_value=5"], 2, "at most 1"),
+        ([FLUENT, "-r", REFERENCE, "-m", "bleu:smooth_value=5"], 2, "leave it out"),
+        ([FLUENT, "-r", REFERENCE, "-m", "chrf:beta=inf"], 2, "a number from 0 to 1000"),
+        ([FLUENT, "-r", REFERENCE, "--analyser", "english"], 2, "needs analysis"),
+        ([FLUENT, "-r", REFERENCE, "--seed", "3"], 2, "add --ci"),
+        ([FLUENT, "-r", REFERENCE, "-m", "stm", "--analyser", "nope"], 2, "there are english"),
+        (["-", "-r", "-"], 2, "given twice"),
         ([FLUENT, "-r", REFERENCE, "-m", "meteor", "--lang", "de"], 2, "'de'"),
         ([FLUENT, "-r", REFERENCE, "-m", "bleu", "--lang", "th"], 2, "'th'"),
         (["nowhere.txt", "-r", REFERENCE], 1, "nowhere.txt"),
@@ -272,6 +278,51 @@ def test_models_and_cache(tmp_path: Path) -> None:
     assert "CC BY-SA" in run("models").stdout
     assert "PropBank" in run("models", "--card", "english").stdout
     assert run("models", "--card", "nope").returncode == 2
+
+
+def test_output_to_links_pipes_and_files_that_are_there(tmp_path: Path) -> None:
+    arguments = ["score", FLUENT, "-r", REFERENCE, "-m", "wer", "--quiet"]
+    old = tmp_path / "old"
+    old.write_text("old")
+    old.chmod(0o600)
+    (tmp_path / "link").symlink_to(old)
+    run(*arguments, "-o", str(tmp_path / "link"))
+    assert (tmp_path / "link").is_symlink()
+    assert float(old.read_text()) > 0
+    assert old.stat().st_mode & 0o777 == 0o600
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE)
+    run(*arguments, "-o", str(pipe))
+    assert float(reader.communicate(timeout=30)[0]) > 0
+    assert pipe.is_fifo()
+    run(*arguments, "-o", str(tmp_path / "out.gz"))
+    assert float(gzip.decompress((tmp_path / "out.gz").read_bytes())) > 0
+    done = run(*arguments, "-o", str(tmp_path))
+    assert done.returncode == 1
+    assert "folder" in done.stderr
+
+
+def test_names_are_never_style(tmp_path: Path) -> None:
+    for name in ("a:100:b", "[bold]x[red]", ":smile:"):
+        path = tmp_path / f"{name}.txt"
+        path.write_text(Path(FLUENT).read_text())
+        assert f"\n{name} " in run("score", str(path), "-r", REFERENCE, "-m", "wer").stdout
+
+
+def test_output_is_utf8_whatever_the_locale() -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = run("score", FLUENT, "-r", REFERENCE, env=environment)
+    assert done.returncode == 0
+    assert "↑" in done.stdout
+
+
+def test_a_full_disk_is_said() -> None:
+    line = f"{sys.executable} -u -m meantime score {FLUENT} -r {REFERENCE} > /dev/full"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, check=False)
+    assert done.returncode == 1
+    assert b"error: standard output" in done.stderr
+    assert b"Traceback" not in done.stderr
 
 
 def test_metrics_lists_all() -> None:

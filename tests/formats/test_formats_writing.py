@@ -43,7 +43,7 @@ def test_a_missing_folder(name, tmp_path):
 
 def test_a_folder_in_the_way(tmp_path):
     (tmp_path / "a.tsv").mkdir()
-    with pytest.raises(InputError, match="cannot be written"):
+    with pytest.raises(InputError, match="this is a folder"):
         write(CORPUS, tmp_path / "a.tsv")
     assert [one.name for one in tmp_path.iterdir()] == ["a.tsv"]
 

@@ -161,7 +161,11 @@ def train(options: argparse.Namespace, *, student: bool) -> None:
     teachers = []
     text: list[training.Bucket] = []
     if student:
-        folders = sorted(path.parent for path in options.out.glob("teacher-*/sizes.json"))
+        folders = sorted(
+            path.parent
+            for path in options.out.glob("teacher-*/sizes.json")
+            if not path.parent.name.endswith("-checkpoint")
+        )
         teachers = [training.load(folder) for folder in folders]
         print(f"{len(teachers)} teachers", flush=True)
         for teacher in teachers:
@@ -183,6 +187,7 @@ def train(options: argparse.Namespace, *, student: bool) -> None:
         spoilt_share=options.noise,
         graphs=not options.eager,
         say=options.out / f"{name}.log",
+        checkpoint=options.out / f"{name}-checkpoint",
     )
     trainer.run(training.Dev(parts["dev"], labels, device))
     training.save(model, options.out / name)
@@ -201,8 +206,8 @@ def main() -> None:
     if options.stage in ("all", "export"):
         from training.analyser.export import export
 
-        student = options.out / "student"
-        weights = student if student.is_dir() else options.out / "teacher-1"
+        made = [options.out / name for name in ("narrow", "student", "teacher-1")]
+        weights = next(folder for folder in made if folder.is_dir())
         export(options.out, weights, encoder_folder(options.encoder) / "tokenizer.json")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -259,6 +260,7 @@ class Trainer:
         spoilt_share: float = 0.25,
         graphs: bool = True,
         say: Path | None = None,
+        checkpoint: Path | None = None,
     ) -> None:
         self.model = model.to(device).train()
         self.original = original.to(device).eval().requires_grad_(False)
@@ -267,6 +269,7 @@ class Trainer:
         self.spoilt, self.spoilt_share = spoilt or [], spoilt_share
         self.settings, self.device = settings, device
         self.log = say
+        self.checkpoint = checkpoint
         self.parameters = [p for p in model.parameters() if p.requires_grad]
         self.averaged = [p.detach().clone() for p in self.parameters]
         encoder = list(model.encoder.parameters())
@@ -366,6 +369,8 @@ class Trainer:
                 plan = self._plan(rng)
                 if dev is not None and int(done / per_epoch) % 8 == 0:
                     self.say(f"dev {dev.figures(self.model)}")
+                    if self.checkpoint is not None:
+                        save(self.model, self.checkpoint)
                 continue
             break
         self.swap()
@@ -523,7 +528,9 @@ def save(model: Analyser, path: Path) -> None:
     """Weights in half precision (bfloat16), in files of at most 15 MB."""
     from safetensors.torch import save_file
 
-    path.mkdir(parents=True, exist_ok=True)
+    final, path = path, path.with_name(f".{path.name}.part")
+    shutil.rmtree(path, ignore_errors=True)
+    path.mkdir(parents=True)
     (path / "sizes.json").write_text(json.dumps(model.c.as_dict()))
     part: dict[str, Tensor] = {}
     size = number = 0
@@ -545,6 +552,9 @@ def save(model: Analyser, path: Path) -> None:
         part[name] = tensor
         size += tensor.numel() * 2
     save_file(part, str(path / f"weights-{number}.safetensors"))
+    # All of it or nothing: a run that is stopped leaves the last whole one.
+    shutil.rmtree(final, ignore_errors=True)
+    path.rename(final)
 
 
 def load(path: Path) -> Analyser:

@@ -35,20 +35,26 @@ def open_analyser(
     from meantime.analysis.analyser import EmbeddedAnalyser
     from meantime.analysis.model import Model, shipped
 
-    if name is None:
+    if name is None or (name == SHIPPED and not Path(name).exists()):
         return EmbeddedAnalyser(Model(shipped() / SHIPPED), threads=threads, progress=progress)
     if Path(name).is_dir() or "/" in name or "\\" in name:
         return EmbeddedAnalyser(Model(Path(name)), threads=threads, progress=progress)
     from importlib.metadata import entry_points
 
-    from meantime.errors import UsageError
+    from meantime.errors import MissingPart, UsageError
 
     points = {point.name: point for point in entry_points(group=GROUP)}
     if name not in points:
-        known = ", ".join(sorted(points)) or "none is registered"
+        known = ", ".join([SHIPPED, *sorted(points)])
         raise UsageError(
-            f"no analyser is called {name!r} ({known}); give a model's folder, or install the "
-            "package that has it"
+            f"no analyser is called {name!r}; there are {known}: name one, give a model's folder, "
+            "or install the package that has it"
         )
-    made: Analyser = points[name].load()()
+    try:
+        made: Analyser = points[name].load()()
+    except Exception as error:
+        raise MissingPart(
+            f"analyser {name!r} comes from another package, which cannot be loaded "
+            f"({type(error).__name__}: {error}); repair or remove that package"
+        ) from error
     return made

@@ -7,6 +7,7 @@ take sentences in turn, longest first, so that no core waits for the last one.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import threading
 from collections.abc import Callable, Sequence
@@ -21,11 +22,15 @@ from numpy.typing import NDArray
 from meantime.analysis.model import Model
 from meantime.analysis.subwords import Subwords
 from meantime.analysis.tokenise import tokenise
+from meantime.errors import InputError, MeantimeError
 from meantime.matching.chart import best_tree, span_ends
 from meantime.matching.labels import best_roles, span_gains
 from meantime.types import Frame, Layer, Role, Sentence, Span, Tree
 
 Progress = Callable[[int, int], None]
+
+VERSION = 1
+"""Of tokenising and decoding: raise it when the same model would answer otherwise."""
 
 WINDOW = 400
 """Pieces read at once; longer sentences are read in windows that overlap."""
@@ -64,9 +69,10 @@ class EmbeddedAnalyser:
     def name(self) -> str:
         return self.model.name
 
-    @property
+    @cached_property
     def identity(self) -> str:
-        return self.model.identity
+        """A hash of the model and of the version of the code around it."""
+        return hashlib.sha256(f"{self.model.identity}|{VERSION}".encode()).hexdigest()
 
     @property
     def layers(self) -> frozenset[Layer]:
@@ -78,7 +84,14 @@ class EmbeddedAnalyser:
 
     @cached_property
     def _subwords(self) -> Subwords:
-        return Subwords(self.model.folder / "tokenizer.json")
+        path = self.model.folder / "tokenizer.json"
+        try:
+            return Subwords(path)
+        except MeantimeError:
+            raise
+        except Exception as error:
+            # The library raises nothing narrower.
+            raise InputError(f"{path}: damaged ({error}); install the model again") from error
 
     @cached_property
     def _first(self) -> Any:
@@ -96,13 +109,18 @@ class EmbeddedAnalyser:
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
-        return onnxruntime.InferenceSession(
-            str(self.model.folder / name),
-            options,
-            providers=["CPUExecutionProvider"],
-            # Fused with the sum before it, the norm is slower than by itself at this size.
-            disabled_optimizers=["SkipLayerNormFusion"],
-        )
+        path = self.model.folder / name
+        try:
+            return onnxruntime.InferenceSession(
+                str(path),
+                options,
+                providers=["CPUExecutionProvider"],
+                # Fused with the sum before it, the norm is slower than by itself at this size.
+                disabled_optimizers=["SkipLayerNormFusion"],
+            )
+        except Exception as error:
+            # The library has an exception a code, with no base but this one.
+            raise InputError(f"{path}: damaged ({error}); install the model again") from error
 
     def analyse(self, sentences: Sequence[Sentence]) -> list[Sentence]:
         """Enriched copies of the sentences, in order.
@@ -220,8 +238,8 @@ class EmbeddedAnalyser:
     def _read_long(self, words: Sequence[str], predicates: Sequence[int] | None) -> Analysis:
         """Windows that overlap; every word is answered for where it has most around it.
 
-        Constituents and roles do not cross from one window's share to the next; the tree's
-        parts stand side by side below its root.
+        Constituents do not cross from one window's share to the next: the tree's parts stand
+        side by side below its root. A window's log-probability counts by its share of words.
         """
         windows = self._windows(words)
         tags: list[str] = []
@@ -238,7 +256,7 @@ class EmbeddedAnalyser:
             part = self._read_window(encoded.pieces, encoded.shapes, encoded.firsts, asked)
             tags += part.tags[low - start : high - start]
             vectors.append(part.vectors[low - start : high - start])
-            score += part.score
+            score += part.score * (high - low) / (end - start)
             for place, spans in zip(part.predicates, part.roles, strict=True):
                 if low <= place + start < high:
                     places.append(place + start)

@@ -161,17 +161,8 @@ def _in_twos(places: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 
 def _flatten(tree: Tree) -> tuple[list[str], list[int]]:
-    """Labels, and start, end and number of children of each node, children before parents.
-
-    No recursion: trees of bad output are as deep as they like.
-    """
-    nodes = []
-    waiting = [tree]
-    while waiting:
-        node = waiting.pop()
-        nodes.append(node)
-        waiting.extend(node.children)
-    nodes.reverse()
+    """Labels, and start, end and number of children of each node, children before parents."""
+    nodes = tree.bottom_up()
     numbers: list[int] = []
     for node in nodes:
         numbers += (node.span.start, node.span.end, len(node.children))

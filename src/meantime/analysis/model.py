@@ -34,10 +34,18 @@ class Model:
                 raise InputError(
                     f"{self.folder}: {name} is missing; a model has {', '.join(FILES)}"
                 )
+        if not isinstance(self.configuration, dict):
+            raise InputError(f"{self.folder}: configuration.json is no object; export it again")
         if self.configuration.get("format") != FORMAT:
             raise InputError(
                 f"{self.folder}: model format {self.configuration.get('format')}, this version "
                 f"reads {FORMAT}; export the model again with this version's training code"
+            )
+        labels = self.configuration.get("labels")
+        whole = isinstance(labels, dict) and {"tags", "constituents", "roles"} <= set(labels)
+        if not whole or not isinstance(self.configuration.get("width"), int):
+            raise InputError(
+                f"{self.folder}: configuration.json lacks labels or width; export the model again"
             )
 
     @cached_property
@@ -55,9 +63,12 @@ class Model:
 
     @cached_property
     def identity(self) -> str:
-        """A hash of the files: the recorded one, which `check` compares with the files."""
+        """A hash of the files. That of a shipped model is the recorded one, which `check`
+        compares with the files; any other folder may have been changed by hand.
+        """
         recorded = self.configuration.get("hash")
-        return str(recorded) if recorded else self.compute_hash()
+        ours = self.folder.parent == shipped()
+        return str(recorded) if recorded and ours else self.compute_hash()
 
     def compute_hash(self) -> str:
         """The hash of everything an answer depends on."""

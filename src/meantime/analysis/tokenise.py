@@ -82,6 +82,7 @@ _TOKEN = re.compile(
     )
 )
 
+_CHUNK = re.compile(r"\S+")
 _CONTRACTION = re.compile(r"(?i)^(?P<head>.+?)(?P<tail>n['’]t|['’](?:s|m|d|re|ve|ll))$")
 _JOINED = {
     "cannot": 3,
@@ -120,7 +121,22 @@ def tokenise(text: str) -> list[Token]:
 def _split(text: str, places: list[int] | None) -> list[Token]:
     tokens: list[Token] = []
     last = len(text.rstrip())
-    for match in _TOKEN.finditer(text):
+    for chunk in _CHUNK.finditer(text):
+        whole = chunk[0]
+        if whole.isascii() and whole.isalpha() and whole.lower() not in _JOINED:
+            # Most words by far; no rule below would split them.
+            tokens.append(Token(whole, chunk.start(), chunk.end()))
+        else:
+            _split_chunk(text, chunk.start(), chunk.end(), last, tokens)
+    if places is None:
+        return tokens
+    # The end of an entity is where the next character begins.
+    return [Token(token.text, places[token.start], places[token.end]) for token in tokens]
+
+
+def _split_chunk(text: str, begin: int, until: int, last: int, tokens: list[Token]) -> None:
+    """What stands between two spaces, by the rules."""
+    for match in _TOKEN.finditer(text, begin, until):
         kind = match.lastgroup
         start, end = match.span()
         unfinished = kind == "acronym" and len(match[0]) < 4 and not match[0].endswith(".")
@@ -128,10 +144,6 @@ def _split(text: str, places: list[int] | None) -> list[Token]:
             _split_word(text, start, end, last, tokens)
         else:
             tokens.append(Token(match[0], start, end))
-    if places is None:
-        return tokens
-    # The end of an entity is where the next character begins.
-    return [Token(token.text, places[token.start], places[token.end]) for token in tokens]
 
 
 def _split_word(text: str, start: int, end: int, last: int, tokens: list[Token]) -> None:

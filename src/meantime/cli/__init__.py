@@ -14,4 +14,8 @@ def main(arguments: list[str] | None = None) -> None:
     """
     from meantime.cli.app import run
 
+    if sys.stdout is not None and hasattr(sys.stdout, "reconfigure"):
+        # Files and pipes hold UTF-8 wherever we are; a terminal shows what it can.
+        terminal = sys.stdout.isatty()
+        sys.stdout.reconfigure(encoding=None if terminal else "utf-8", errors="replace")
     sys.exit(run(sys.argv[1:] if arguments is None else arguments))

@@ -71,16 +71,16 @@ def analyse(
 
     An empty line is a sentence without words and keeps its place.
     """
-    from meantime.cli.analysis import open_cached
+    from meantime.cli.analysis import open_cached, tell_note
     from meantime.cli.output import colours
     from meantime.cli.progress import Bar
     from meantime.formats.opening import decode, display, encode, lines, load, save
-    from meantime.types import Sentence
+    from meantime.types import Sentence, primary
 
     # Before reading anything: a typing error should not cost what was typed in.
     opened = open_cached(analyser, cached=not no_cache, threads=threads)
     sentences = [Sentence(text, lang) for text in lines(decode(display(file), load(file)))]
-    if lang not in opened.languages:
+    if primary(lang) not in opened.languages:
         made_for = ", ".join(sorted(opened.languages))
         typer.echo(
             f"note: the analyser {opened.name} is made for {made_for}; do not expect much of it "
@@ -103,6 +103,7 @@ def analyse(
             elif not _write(text, stream):
                 return
             advance(done, len(sentences))
+    tell_note(opened)
     if output is not None:
         save(output, encode("".join(kept)))
 

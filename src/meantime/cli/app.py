@@ -63,5 +63,5 @@ def run(arguments: list[str]) -> int:
 
 
 def _interrupted() -> int:
-    typer.echo("interrupted; nothing was written", err=True)
+    typer.echo("interrupted", err=True)
     return INTERRUPTED

@@ -7,11 +7,12 @@ import os
 import sys
 import tempfile
 from collections.abc import Mapping
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from meantime.cli.metrics import ListFormat
 
 if TYPE_CHECKING:
     from meantime.analysis.cache import CacheInfo
@@ -26,13 +27,6 @@ cache_app = typer.Typer(
 )
 
 
-class InfoFormat(StrEnum):
-    """How the facts are printed."""
-
-    TABLE = "table"
-    JSON = "json"
-
-
 def cache_path(environment: Mapping[str, str] | None = None, platform: str | None = None) -> Path:
     """Where analyses are kept.
 
@@ -43,7 +37,7 @@ def cache_path(environment: Mapping[str, str] | None = None, platform: str | Non
     platform = sys.platform if platform is None else platform
     named = environment.get("MEANTIME_CACHE")
     if named:
-        path = Path(named).expanduser() if named.startswith("~") and _home() else Path(named)
+        path = _expanded(Path(named))
         return path / FILE if named.endswith(("/", os.sep)) or path.is_dir() else path
     return _folder(environment, platform) / FILE
 
@@ -68,6 +62,14 @@ def _folder(environment: Mapping[str, str], platform: str) -> Path:
     return home / ".cache" / "meantime"
 
 
+def _expanded(path: Path) -> Path:
+    """The path with `~` as somebody's home, or as it is where there is no such person."""
+    try:
+        return path if _home() is None else path.expanduser()
+    except RuntimeError:
+        return path
+
+
 def _home() -> Path | None:
     try:
         return Path.home()
@@ -78,8 +80,8 @@ def _home() -> Path | None:
 @cache_app.command("info")
 def info(
     format: Annotated[
-        InfoFormat, typer.Option("--format", "-f", help="How to print.")
-    ] = InfoFormat.TABLE,
+        ListFormat, typer.Option("--format", "-f", help="How to print.")
+    ] = ListFormat.TABLE,
 ) -> None:
     """Tell where analyses are kept, how many there are, and which analysers made them."""
     from meantime.analysis.cache import AnalysisCache
@@ -89,7 +91,7 @@ def info(
         facts = cache.info()
         note = cache.note
         limit = cache.limit_bytes
-    if format is InfoFormat.JSON:
+    if format is ListFormat.JSON:
         emit(_as_json(facts, limit, note), None)
         return
     emit(_as_table(facts, limit), None)
@@ -135,7 +137,7 @@ def _as_json(facts: CacheInfo, limit: int, note: str | None) -> str:
 def _as_table(facts: CacheInfo, limit: int) -> str:
     from rich.table import Table
 
-    from meantime.cli.output import colours, render
+    from meantime.cli.output import colours, plain, render
 
     # The path outside any table, which would fold it.
     lines: list[Table | str] = [
@@ -151,8 +153,8 @@ def _as_table(facts: CacheInfo, limit: int) -> str:
         table.add_column("about", justify="right")
         for share in facts.analysers:
             table.add_row(
-                share.name.replace("[", r"\["),
-                share.identity[:12].replace("[", r"\["),
+                plain(share.name),
+                plain(share.identity[:12]),
                 str(share.entries),
                 _size(share.bytes),
             )

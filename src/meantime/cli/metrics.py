@@ -28,8 +28,17 @@ def metrics(
     """List the metrics; or tell all about one: paper, options, range, direction."""
     from meantime import registry
     from meantime.cli.output import colours, emit, render
+    from meantime.errors import MissingPart
 
-    facts = [_facts(item) for item in ([name] if name else registry.names())]
+    facts = []
+    for item in [name] if name else registry.names():
+        try:
+            facts.append(_facts(item))
+        except MissingPart as error:
+            if name:
+                raise
+            # One broken package does not hide the rest.
+            typer.echo(f"note: {error}", err=True)
     if format is ListFormat.JSON:
         emit(json.dumps(facts[0] if name else facts, ensure_ascii=False, indent=1) + "\n", None)
         return

@@ -48,7 +48,8 @@ def models(
     if format is ListFormat.JSON:
         emit(json.dumps(facts, ensure_ascii=False, indent=1) + "\n", None)
         return
-    emit(render(_drawn(facts), colour=colours(None)), None)
+    told = ["every file matches its recorded hash"] if check else []
+    emit(render([*_drawn(facts), *told], colour=colours(None)), None)
 
 
 def _drawn(facts: list[dict[str, Any]]) -> list[Any]:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from meantime import __version__
 from meantime.errors import InputError
+from meantime.formats.opening import encode, save
 from meantime.scoring import Result
 
 WIDE = 4000
@@ -22,54 +24,43 @@ WIDE = 4000
 
 def emit(text: str, path: Path | None) -> None:
     """Print a text, or write it to a file: wholly or not at all."""
-    if path is None or str(path) == "-":
-        try:
-            sys.stdout.write(text)
-            sys.stdout.flush()
-        except BrokenPipeError:
-            # The reader (head, say) has what it wanted. Nothing more can be written, not
-            # even what the interpreter flushes at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if path is not None and str(path) != "-":
+        save(Path(path), encode(text))
         return
-    path = Path(path)
+    if sys.stdout is None:
+        raise InputError("standard output is closed; give a file with -o")
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader (head, say) has what it wanted. Nothing more can be written, not even
+        # what the interpreter flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
-        raise InputError(
-            f"{path}: cannot be written ({error.strerror}); choose a folder that exists and "
-            "that you may write to"
-        ) from error
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        # mkstemp makes files private; give this one the usual permissions.
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        os.replace(name, path)
-    except BaseException as error:
-        Path(name).unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise InputError(f"{path}: cannot be written ({error.strerror})") from error
-        raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise InputError(f"standard output: cannot be written ({error.strerror})") from error
 
 
 def colours(path: Path | None) -> bool:
     """Whether the output goes to a terminal that shows colours."""
-    return path is None and sys.stdout.isatty() and Console().color_system is not None
+    terminal = path is None and sys.stdout is not None and sys.stdout.isatty()
+    return terminal and Console().color_system is not None
 
 
 def render(tables: Sequence[Table | str], *, colour: bool) -> str:
     """Draw tables and lines of text, as wide as they need to be in a pipe."""
     width = shutil.get_terminal_size().columns if colour else WIDE
     console = Console(
-        width=width, force_terminal=colour, no_color=not colour, highlight=False, soft_wrap=False
+        width=width,
+        force_terminal=colour,
+        no_color=not colour,
+        highlight=False,
+        emoji=False,
+        file=io.StringIO(),
     )
     with console.capture() as capture:
         for table in tables:
-            console.print(
-                table, soft_wrap=isinstance(table, str), markup=not isinstance(table, str)
-            )
+            console.print(table, soft_wrap=isinstance(table, str), markup=False)
     text = capture.get()
     return text if colour else "\n".join(line.rstrip() for line in text.split("\n"))
 
@@ -108,15 +99,15 @@ def as_table(results: Sequence[Result], ids: Sequence[str], *, colour: bool) -> 
     table.add_column("system", overflow="fold")
     for column in columns:
         table.add_column(
-            f"{_plain(column.specification)} {arrow(column)}", justify="right", overflow="fold"
+            plain(f"{column.specification} {arrow(column)}"), justify="right", overflow="fold"
         )
     for system in systems:
         row = []
         for column in columns:
             result = cells[system, column.specification]
             best = len(systems) > 1 and result.score.value == _best(column, results)
-            row.append(f"[bold green]{shown(result)}[/]" if best else shown(result))
-        table.add_row(_plain(system), *row)
+            row.append(Text(shown(result), style="bold green" if best else ""))
+        table.add_row(plain(system), *row)
     drawn: list[Table | str] = [table]
     if results[0].segments is not None:
         drawn += ["", _segment_table(systems, columns, cells, ids)]
@@ -140,7 +131,7 @@ def _segment_table(
     table.add_column("system", overflow="fold")
     for column in columns:
         table.add_column(
-            f"{_plain(column.specification)} {arrow(column)}", justify="right", overflow="fold"
+            plain(f"{column.specification} {arrow(column)}"), justify="right", overflow="fold"
         )
     for index, name in enumerate(ids):
         for system in systems:
@@ -148,13 +139,13 @@ def _segment_table(
             for column in columns:
                 scores = cells[system, column.specification].segments or ()
                 values.append(f"{scores[index]:.{column.decimals}f}")
-            table.add_row(_plain(name), _plain(system), *values)
+            table.add_row(plain(name), plain(system), *values)
     return table
 
 
-def _plain(text: str) -> str:
-    """A name from the data, so that brackets in it are not read as style."""
-    return text.replace("[", r"\[")
+def plain(text: str) -> Text:
+    """A name from the data: never read as style, and without characters that act."""
+    return Text("".join(mark if mark.isprintable() else "�" for mark in text))
 
 
 def as_json(results: Sequence[Result]) -> str:
@@ -246,4 +237,4 @@ def _tex(text: str) -> str:
         "^": r"\textasciicircum{}",
         **{mark: f"\\{mark}" for mark in "&%$#_{}"},
     }
-    return "".join(special.get(mark, mark) for mark in text)
+    return "".join(special.get(mark, mark) for mark in _field(text) if mark.isprintable())

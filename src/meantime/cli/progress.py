@@ -29,7 +29,7 @@ class Bar:
     def __call__(self, done: int, total: int) -> None:
         with self._lock:
             self._state = (done, total)
-            if not self._console.is_terminal:
+            if not self._console.file.isatty():
                 return
             if self._timer is None:
                 # Only now: processes are forked before the first call, threads come after.

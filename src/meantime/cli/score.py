@@ -131,11 +131,17 @@ def score(
     ] = 1,
     ci: Annotated[bool, typer.Option("--ci", help="Add a 95 % bootstrap interval.")] = False,
     resamples: Annotated[
-        int, typer.Option("--resamples", metavar="N", min=100, help="Bootstrap samples for --ci.")
-    ] = 1000,
+        int | None,
+        typer.Option(
+            "--resamples", metavar="N", min=100, help="Bootstrap samples for --ci.  [default: 1000]"
+        ),
+    ] = None,
     seed: Annotated[
-        int, typer.Option("--seed", metavar="N", min=0, help="Seed of the samples for --ci.")
-    ] = 12345,
+        int | None,
+        typer.Option(
+            "--seed", metavar="N", min=0, help="Seed of the samples for --ci.  [default: 12345]"
+        ),
+    ] = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Print the bare scores, one a line.")
     ] = False,
@@ -156,6 +162,8 @@ def score(
             "--quiet prints bare scores only; leave it out, or leave out --segments, --ci and "
             "--format"
         )
+    if not ci and (resamples is not None or seed is not None):
+        raise UsageError("--resamples and --seed are for the interval; add --ci")
     if segments and format is OutputFormat.LATEX:
         raise UsageError("--segments goes with the formats table, json and tsv, not latex")
 
@@ -164,15 +172,25 @@ def score(
     from meantime.cli.progress import Bar
     from meantime.formats import read
     from meantime.registry import DEFAULTS, create
+    from meantime.scoring import ANALYSED
     from meantime.scoring import score as score_corpus
 
     chosen = list(dict.fromkeys(metric or DEFAULTS))
     for specification in chosen:
         # Before reading anything: a typing error should not cost a minute.
         create(specification, lang=lang)
-    opened = None
-    if any(create(specification).needs for specification in chosen):
-        opened = open_cached(analyser, cached=not no_cache)
+    analysed = any(create(one).needs & set(ANALYSED) for one in chosen)
+    if not analysed and (analyser or hypothesis_parses or reference_parses):
+        raise UsageError(
+            "no metric here needs analysis; leave out --analyser and the parses, or add a metric "
+            "that does ('meantime metrics NAME' says what it needs)"
+        )
+    files = [*(hypotheses or ()), *(reference or ()), source, input]
+    files += [*(hypothesis_parses or ()), *(reference_parses or ())]
+    if files.count("-") > 1:
+        raise UsageError(
+            "standard input (-) is given twice; it can be read once: put the other in a file"
+        )
     corpus = read(
         hypotheses or (),
         references=reference or (),
@@ -186,13 +204,14 @@ def score(
         _check_whole(corpus, input)
     corpus = _attach(corpus, hypothesis_parses or [], reference_parses or [])
     with Bar("scoring") as bar:
+        opened = open_cached(analyser, cached=not no_cache, progress=bar) if analysed else None
         results = score_corpus(
             corpus,
             chosen,
             lang=lang,
             segments=segments,
-            resamples=resamples if ci else 0,
-            seed=seed,
+            resamples=(resamples or 1000) if ci else 0,
+            seed=12345 if seed is None else seed,
             jobs=jobs,
             progress=bar,
             analyser=opened,
@@ -217,14 +236,15 @@ def _check_whole(corpus: Corpus, path: str) -> None:
     name = "standard input" if path == "-" else path
     if not corpus.outputs:
         raise InputError(
-            f"{name}: holds no hypothesis; add a column 'hypothesis' (hyp, mt), or give files of "
-            "hypotheses beside it"
+            f"{name}: holds no hypothesis; add them (in a table the column 'hypothesis', hyp or "
+            "mt), or give files of hypotheses beside it"
         )
     bare = [segment.id for segment in corpus.segments if not segment.references]
     if bare:
         raise InputError(
             f"{name}: segment {bare[0]} has no reference ({len(bare)} of "
-            f"{len(corpus.segments)}); add a column 'reference' (ref), or give one with -r"
+            f"{len(corpus.segments)}); add it (in a table the column 'reference' or ref), or "
+            "give one with -r"
         )
 
 

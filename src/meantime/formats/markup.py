@@ -38,6 +38,10 @@ def parse_tree(text: Text, root: str) -> etree._Element:
     )
     try:
         element = etree.fromstring(content.encode("utf-8"), parser)
+    except UnicodeEncodeError as error:
+        raise FormatError(
+            f"{text.name}:1: holds half a character (a lone surrogate); convert it to UTF-8"
+        ) from error
     except etree.XMLSyntaxError as error:
         raise FormatError(
             f"{text.name}:{error.lineno or 1}: not well-formed XML ({error.msg}); "

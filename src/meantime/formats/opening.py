@@ -10,6 +10,7 @@ import codecs
 import gzip
 import os
 import re
+import stat
 import sys
 import zlib
 from collections.abc import Callable
@@ -45,7 +46,9 @@ def stem(path: str | Path) -> str:
     """The file's name without its folder, its extension and `.gz`."""
     if is_standard_input(path):
         return "stdin"
-    return Path(without_gzip(path).name).stem
+    name = Path(without_gzip(path).name).stem
+    # A name that is not UTF-8 still has to be printed.
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def without_gzip(path: str | Path) -> Path:
@@ -106,6 +109,8 @@ def decode(name: str, data: bytes) -> str:
     Raises:
         FormatError: The bytes are not UTF-8; the message names the line of the first bad one.
     """
+    if data.startswith(GZIP_MAGIC):
+        raise FormatError(f"{name}: gzipped more than once; decompress it with gunzip")
     if data.startswith(_UTF16_MARKS):
         raise FormatError(
             f"{name}:1: UTF-16, expected UTF-8; convert it with iconv -f UTF-16 -t UTF-8"
@@ -169,12 +174,47 @@ def encode(content: str) -> bytes:
 def save(path: Path, data: bytes) -> None:
     """Write a file in one step, gzipped where its name ends in `.gz`.
 
+    A link is followed, a file that is there keeps its permissions, and what is no ordinary
+    file (a pipe, a device) is written to as it is.
+
     Raises:
         InputError: The file cannot be written; nothing is left behind.
     """
     # Without a time stamp, equal corpora give equal bytes.
     content = gzip.compress(data, mtime=0) if path.suffix.lower() == ".gz" else data
-    replace(path, lambda temporary: _create(temporary, content))
+    target = _target(path)
+    if target.exists() and not target.is_file():
+        try:
+            target.write_bytes(content)
+        except OSError as error:
+            raise _unwritable(path, error) from error
+        return
+    mode = target.stat().st_mode if target.exists() else None
+
+    def make(temporary: Path) -> None:
+        _create(temporary, content)
+        if mode is not None:
+            temporary.chmod(stat.S_IMODE(mode))
+
+    replace(target, make)
+
+
+def _target(path: Path) -> Path:
+    """Where a path leads, links followed; refused where it can be no file."""
+    try:
+        target = path.resolve()
+    except (OSError, RuntimeError) as error:
+        raise _unwritable(path, error) from error
+    if target.is_dir() or not target.name:
+        raise InputError(f"{path}: this is a folder; name a file in it")
+    return target
+
+
+def _unwritable(path: Path, error: BaseException) -> InputError:
+    reason = getattr(error, "strerror", None) or error
+    return InputError(
+        f"{path}: cannot be written ({reason}); check that the folder exists and may be written to"
+    )
 
 
 def _create(path: Path, data: bytes) -> None:
@@ -206,10 +246,7 @@ def replace(path: Path, make: Callable[[Path], None]) -> None:
         make(temporary)
         os.replace(temporary, path)
     except OSError as error:
-        raise InputError(
-            f"{path}: cannot be written ({error.strerror}); "
-            "check that the folder exists and may be written to"
-        ) from error
+        raise _unwritable(path, error) from error
     finally:
         _remove(temporary)
 

@@ -308,15 +308,8 @@ def count_labels(tree: Tree | None) -> Counter[str]:
     counts: Counter[str] = Counter()
     if tree is None:
         return counts
-    nodes = []
-    waiting = [tree]
-    while waiting:
-        node = waiting.pop()
-        nodes.append(node)
-        waiting.extend(node.children)
-    # Children before parents, and no recursion: trees of bad output may be deep.
     inside: list[bool] = []
-    for node in reversed(nodes):
+    for node in tree.bottom_up():
         if not node.children:
             inside.append(False)
             continue

@@ -42,7 +42,10 @@ class Bleu(WordMetric):
         choices=tuple(_SMOOTHING_DEFAULTS),
     )
     smooth_value: float | None = option(
-        None, "value for smooth=floor (0.1 if none) and smooth=add-k (1 if none)", minimum=0
+        None,
+        "value for smooth=floor (0.1 if none) and smooth=add-k (1 if none)",
+        minimum=0,
+        maximum=1000,
     )
     effective_order: str = option(
         "segment",
@@ -53,6 +56,11 @@ class Bleu(WordMetric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.smooth_value is not None and _SMOOTHING_DEFAULTS[self.smooth] is None:
+            raise OptionError(
+                f"bleu: smooth_value goes with smooth=floor and smooth=add-k, not with "
+                f"smooth={self.smooth}; leave it out"
+            )
         if self.smooth == "floor" and self.smooth_value is not None and self.smooth_value > 1:
             raise OptionError(
                 f"bleu: smooth_value={as_text(self.smooth_value)} with smooth=floor; give at "

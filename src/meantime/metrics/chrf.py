@@ -41,7 +41,7 @@ class Chrf(BaseMetric):
 
     char_order: int = option(6, "longest character n-gram", minimum=1, maximum=20)
     word_order: int = option(0, "longest word n-gram; 2 is chrF++", minimum=0, maximum=20)
-    beta: float = option(2.0, "how much recall weighs against precision", minimum=0)
+    beta: float = option(2.0, "how much recall weighs against precision", minimum=0, maximum=1000)
     lowercase: bool = option(False, "compare without regard to case")
     whitespace: bool = option(False, "whether white space counts as a character")
     smooth: str = option(

@@ -41,7 +41,18 @@ from meantime.metrics.base import BaseMetric, require_references
 from meantime.metrics.wordnet import find_wordnet, open_wordnet
 from meantime.options import option
 from meantime.protocols import Array
-from meantime.types import Explanation, Level, Pair, Part, Score, Segment, Sentence, Signature, Span
+from meantime.types import (
+    Explanation,
+    Level,
+    Pair,
+    Part,
+    Score,
+    Segment,
+    Sentence,
+    Signature,
+    Span,
+    primary,
+)
 
 MODULES = ("exact", "stem", "synonym")
 
@@ -211,7 +222,7 @@ class Meteor(BaseMetric):
         None, "folder of WordNet's index files for the synonyms; none looks in the usual places"
     )
     alpha: float = option(0.85, "weight of recall against precision", minimum=0, maximum=1)
-    beta: float = option(0.2, "exponent of the fragmentation", minimum=0)
+    beta: float = option(0.2, "exponent of the fragmentation", minimum=0, maximum=100)
     gamma: float = option(0.6, "largest fragmentation penalty", minimum=0, maximum=1)
     delta: float = option(
         0.75, "weight of content words, function words have the rest", minimum=0, maximum=1
@@ -219,7 +230,9 @@ class Meteor(BaseMetric):
     exact_weight: float = option(1.0, "weight of an exact match", minimum=0, maximum=1)
     stem_weight: float = option(0.6, "weight of a stem match", minimum=0, maximum=1)
     synonym_weight: float = option(0.8, "weight of a synonym match", minimum=0, maximum=1)
-    beam: int = option(40, "partial alignments kept in the search for few chunks", minimum=1)
+    beam: int = option(
+        40, "partial alignments kept in the search for few chunks", minimum=1, maximum=10_000
+    )
 
     @property
     def scale(self) -> tuple[float, float]:
@@ -235,7 +248,7 @@ class Meteor(BaseMetric):
         return _COLUMNS
 
     def check_language(self, lang: str) -> None:
-        if tokens.primary(lang) not in ("en", "eng"):
+        if primary(lang) != "en":
             raise UnsupportedLanguage(
                 f"meteor cannot treat the language {lang!r}: its stemmer, synonyms and "
                 "function words are English; use chrf, ter or bleu for other languages"

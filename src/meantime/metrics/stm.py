@@ -126,7 +126,7 @@ def count_subtrees(tree: Tree, depth: int, numbers: _Numbers) -> list[Counter[in
     found: list[list[int]] = [[] for _ in range(depth)]
     # Each node's own subtrees, by depth, up to its height; children come before parents.
     ready: list[list[int]] = []
-    nodes = _bottom_up(tree)
+    nodes = tree.bottom_up()
     if tree.label == _ROOT and tree.children:
         nodes.pop()
     for node in nodes:
@@ -145,15 +145,3 @@ def count_subtrees(tree: Tree, depth: int, numbers: _Numbers) -> list[Counter[in
             found[level].append(number)
         ready.append(own)
     return [Counter(some) for some in found]
-
-
-def _bottom_up(tree: Tree) -> list[Tree]:
-    """All nodes, children before parents and left before right."""
-    nodes = []
-    waiting = [tree]
-    while waiting:
-        node = waiting.pop()
-        nodes.append(node)
-        waiting.extend(node.children)
-    nodes.reverse()
-    return nodes

@@ -29,7 +29,7 @@ from meantime.metrics.base import BaseMetric, ratio, require_references
 from meantime.metrics.tokens import Batch
 from meantime.options import option
 from meantime.protocols import Array
-from meantime.types import Explanation, Level, Pair, Part, Score, Sentence, Span
+from meantime.types import Explanation, Level, Pair, Part, Score, Sentence, Span, primary
 
 _ASIAN = frozenset({"zh", "yue", "ja"})
 
@@ -90,14 +90,14 @@ class Ter(BaseMetric):
 
     @classmethod
     def language_defaults(cls, lang: str) -> dict[str, Any]:
-        if tokens.primary(lang) in _ASIAN:
+        if primary(lang) in _ASIAN:
             return {"normalise": True, "asian_support": True}
         return {}
 
     def check_language(self, lang: str) -> None:
         if not tokens.unspaced(lang):
             return
-        treatable = tokens.primary(lang) in _ASIAN
+        treatable = primary(lang) in _ASIAN
         if treatable and self.normalise and self.asian_support:
             return
         remedy = f"use {self.name}:normalise=yes,asian_support=yes, or " if treatable else ""

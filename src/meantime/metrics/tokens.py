@@ -16,6 +16,7 @@ import numpy
 from numpy.typing import NDArray
 
 from meantime.errors import MissingPart
+from meantime.types import primary
 
 _CLASSES = {
     "13a": ("sacrebleu.tokenizers.tokenizer_13a", "Tokenizer13a"),
@@ -31,11 +32,6 @@ NAMES = ("none", *_CLASSES)
 
 _BY_LANGUAGE = {"zh": "zh", "yue": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
 _UNSPACED = {"zh", "yue", "ja", "th", "lo", "km", "my", "bo", "dz"}
-
-
-def primary(lang: str) -> str:
-    """The language of a tag: `zh` of `zh-Hans-CN` and of `zh_CN`."""
-    return lang.replace("_", "-").split("-")[0].lower()
 
 
 def language_defaults(lang: str) -> dict[str, Any]:

@@ -209,6 +209,19 @@ def _without_tokens(sentence: Sentence, parses: Sequence[Parsed]) -> Sentence:
     )
 
 
+def _fits(tokens: Sequence[str], offsets: Sequence[tuple[int, int]], text: str) -> bool:
+    """Whether the tokens stand where the offsets say, with nothing visible between them."""
+    place = 0
+    for token, (start, end) in zip(tokens, offsets, strict=True):
+        there = text[start:end].casefold()
+        if start < place or token.casefold() not in (there, html.unescape(there)):
+            return False
+        if _visible(text[place:start]):
+            return False
+        place = end
+    return not _visible(text[place:])
+
+
 def _attach(sentence: Sentence, parsed: Parsed, name: str, number: int) -> Sentence:
     parse = parsed.sentence
     tokens, offsets = parse.tokens, parse.offsets
@@ -216,7 +229,7 @@ def _attach(sentence: Sentence, parsed: Parsed, name: str, number: int) -> Sente
         # Nothing is counted in tokens that are not there; only the text can be compared.
         tokens, known = (parse.text,) if _visible(parse.text) else (), False
     else:
-        known = offsets is not None and parse.text == sentence.text
+        known = offsets is not None and _fits(tokens, offsets, sentence.text)
     if not known:
         located, complete = _locate(tokens, sentence.text)
         if not complete:

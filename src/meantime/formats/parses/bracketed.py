@@ -52,6 +52,8 @@ def parse(text: Text, format: str, lang: str) -> list[Parsed]:
         found = LINE.fullmatch(line)
         if found is None:
             place.refuse(0, "no sentence number; begin the line with one and a colon, as in 0:")
+        if len(found[1]) > 18:
+            place.refuse(0, "a sentence number of more than 18 digits; number them from 0")
         sentence = int(found[1])
         tokens, frame = _read(found[2] or "", place)
         if groups and groups[-1].number == sentence:

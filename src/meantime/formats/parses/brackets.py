@@ -8,7 +8,7 @@ Nothing here calls itself: a sentence of two thousand tokens may be nested as de
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, NoReturn
 
@@ -152,15 +152,6 @@ def _rooted(forest: Sequence[Tree]) -> Tree:
     return Tree(ROOT, Span(0, forest[-1].span.end), tuple(forest))
 
 
-def nodes(tree: Tree) -> Iterator[Tree]:
-    """A node and everything below it, top down and left to right."""
-    waiting = [tree]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        waiting.extend(reversed(node.children))
-
-
 def check_tree(tree: Tree, length: int, where: str) -> None:
     """Refuse a tree that no format can hold.
 
@@ -172,7 +163,7 @@ def check_tree(tree: Tree, length: int, where: str) -> None:
             f"{where}: the root of the tree is {tree.label} over tokens {tree.span.start} to "
             f"{tree.span.end} of {length}; it must be {ROOT}, over all of them and not empty"
         )
-    for node in nodes(tree):
+    for node in tree:
         if not is_label(node.label):
             raise InputError(
                 f"{where}: {node.label!r} cannot label a constituent; leave out white space, "
@@ -196,13 +187,13 @@ def check_tree(tree: Tree, length: int, where: str) -> None:
 
 def write_tree(tree: Tree, length: int) -> list[str]:
     """The column of a tree that `check_tree` lets pass."""
-    inner = [(node.label, node.span) for node in nodes(tree) if node.children]
+    inner = [(node.label, node.span) for node in tree if node.children]
     return write_spans(inner, length)
 
 
 def leaves(tree: Tree) -> list[str]:
     """The parts of speech of a tree."""
-    return [node.label for node in nodes(tree) if not node.children]
+    return [node.label for node in tree if not node.children]
 
 
 def escape(token: str) -> str:

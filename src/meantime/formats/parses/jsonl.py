@@ -121,7 +121,10 @@ class _Object:
             return None
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             self._refuse("tree_score is not a number; write it without quotes")
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            self._refuse("tree_score is larger than any number here; write one that fits")
 
     def _numbers(self, value: object, called: str) -> tuple[int, int]:
         pair = self._list(value, called)
