@@ -310,3 +310,18 @@ def test_golden_segments_equal_sacrebleu(options: tuple[bool, bool, bool, bool])
         for row, found in zip(rows, scores, strict=True):
             expected = theirs.sentence_score(row[hypothesis], [row[reference]]).score
             assert ours.score(found, Level.SEGMENT).value == expected
+
+
+@pytest.mark.needs("shared")
+def test_every_golden_segment_equals_sacrebleu() -> None:
+    """All 400, of any length, raw and with the default options; sacreBLEU needs a while."""
+    rows = _golden()
+    assert len(rows) == 400
+    pairs = [_pair(row["hyp"], row["ref"]) for row in rows]
+    measured = Ter().measure(pairs)
+    theirs = TER()
+    for row, found in zip(rows, measured, strict=True):
+        expected = theirs.sentence_score(row["hyp"], [row["ref"]])
+        assert found.tolist() == [expected.num_edits, expected.ref_length], row["line"]
+    whole = theirs.corpus_score([row["hyp"] for row in rows], [[row["ref"] for row in rows]])
+    assert Ter().score(measured.sum(axis=0), Level.CORPUS).value == pytest.approx(whole.score)
