@@ -335,6 +335,7 @@ def test_metrics_lists_all() -> None:
     one = run("metrics", "ter").stdout
     assert "lower is better" in one
     assert "Snover" in one
+    assert "needs      tree" in run("metrics", "stm").stdout
     facts = json.loads(run("metrics", "bleu", "--format", "json").stdout)
     assert facts["range"] == [0.0, 100.0]
     assert "max_order" in [option["name"] for option in facts["options"]]

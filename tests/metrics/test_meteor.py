@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from meantime.errors import FormatError, InputError, MissingPart, OptionError, UnsupportedLanguage
 from meantime.metrics import wordnet
-from meantime.metrics.meteor import MODULES, Meteor, _stem, function_words, split_words
+from meantime.metrics.meteor import MODULES, Meteor, function_words, split_words
+from meantime.metrics.tokens import stem
 from meantime.protocols import Explainer, Metric
 from meantime.registry import create
 from meantime.types import Explanation, Level, Pair, Segment, Sentence
@@ -230,8 +231,8 @@ def test_short_words_have_themselves_as_stem() -> None:
 
     stemmer = snowballstemmer.stemmer("english")
     for word in ("a", "is", "'s", "as", "s", "no", "ed", "12"):
-        assert _stem(word) == stemmer.stemWord(word) == word
-    assert _stem("running") == "run"
+        assert stem(word) == stemmer.stemWord(word) == word
+    assert stem("running") == "run"
 
 
 # --- Synonyms

@@ -336,8 +336,6 @@ class Trainer:
         began = time.monotonic()
         done = 0
         shown = time.monotonic()
-        sums = torch.zeros(5, device=self.device)
-        count = 0
         while True:
             for bucket, members in plan:
                 elapsed = time.monotonic() - began
@@ -355,9 +353,6 @@ class Trainer:
                 step.fill(members, rng)
                 step.run()
                 done += 1
-                count += 1
-                if done % 20 == 0:
-                    sums += step.losses
                 if time.monotonic() - shown > 20:
                     shown = time.monotonic()
                     named = [round(x, 3) for x in step.losses.tolist()]

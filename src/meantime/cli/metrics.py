@@ -103,6 +103,7 @@ def _one(fact: dict[str, Any]) -> list[Any]:
         f"range      {_range(fact)}, {better} is better",
         f"copy       a copy of the reference {best} the best score",
         f"signature  {fact['signature']}",
+        *([f"needs      {', '.join(fact['needs'])}"] if fact["needs"] else []),
         "",
     ]
     if not fact["options"]:

@@ -19,17 +19,16 @@ many as in the reference", and each one more than none adds 1. No ratio exceeds 
 
 from __future__ import annotations
 
-import threading
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy
 
 from meantime.errors import UsageError
 from meantime.metrics.base import require_references
+from meantime.metrics.tokens import stem
 from meantime.protocols import Array
 from meantime.types import Layer, Pair, Segment, Sentence, Tree
 
@@ -170,7 +169,7 @@ class PosFeatures(FeatureSet):
         for token, tag in zip(sentence.tokens, sentence.pos or (), strict=True):
             word = token.lower() if self.lowercase else token
             if self.stem and tag.startswith(("NN", "VB")):
-                word = _stem(word)
+                word = stem(word)
             words.append((word, tag))
         return words
 
@@ -215,20 +214,6 @@ def _share(words: list[tuple[str, str]], others: list[tuple[str, str]], row: Arr
 
 def _column(tag: str) -> int:
     return _COLUMNS.get(tag, len(TAGS) - 1)
-
-
-_local = threading.local()
-
-
-@lru_cache(maxsize=1 << 16)
-def _stem(word: str) -> str:
-    # A stemmer keeps the word it works on, so each thread has its own.
-    if not hasattr(_local, "stemmer"):
-        import snowballstemmer
-
-        _local.stemmer = snowballstemmer.stemmer("english")
-    stem: str = _local.stemmer.stemWord(word)
-    return stem
 
 
 # Parses

@@ -25,7 +25,6 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.resources
 import re
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -163,23 +162,6 @@ def function_words() -> frozenset[str]:
     data = importlib.resources.files("meantime.metrics") / "data" / "function_words.en.txt"
     lines = data.read_text(encoding="utf-8").splitlines()
     return frozenset(line for line in lines if not line.startswith("# "))
-
-
-_local = threading.local()
-
-
-@lru_cache(maxsize=1 << 17)
-def _stem(word: str) -> str:
-    # Snowball leaves words of one or two letters as they are.
-    if len(word) <= 2:
-        return word
-    # A stemmer keeps the word it works on, so each thread has its own.
-    if not hasattr(_local, "stemmer"):
-        import snowballstemmer
-
-        _local.stemmer = snowballstemmer.stemmer("english")
-    stem: str = _local.stemmer.stemWord(word)
-    return stem
 
 
 class _Aligned(NamedTuple):
@@ -389,7 +371,7 @@ class Meteor(BaseMetric):
         known: dict[str, Any] = {}
         if self._uses("stem"):
             stems: dict[str, int] = {}
-            flat = (stems.setdefault(_stem(word), len(stems)) for word in vocabulary)
+            flat = (stems.setdefault(tokens.stem(word), len(stems)) for word in vocabulary)
             known["keys"] = numpy.fromiter(flat, dtype=numpy.int32, count=len(vocabulary))
         if self._uses("synonym"):
             wordnet = open_wordnet(self.wordnet)
