@@ -7,8 +7,15 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 .PHONY: demo test benchmark format clean
 
 demo: $(VENV)/.installed
-	@echo '$$ meantime score examples/faithful.txt examples/fluent.txt examples/literal.txt -r examples/reference.txt -s examples/source.txt -m bleu -m chrf -m ter -m wer -m nist -m gtm'
-	@$(BIN)/meantime score examples/faithful.txt examples/fluent.txt examples/literal.txt -r examples/reference.txt -s examples/source.txt -m bleu -m chrf -m ter -m wer -m nist -m gtm
+	@echo '$$ meantime score examples/faithful.txt examples/fluent.txt examples/literal.txt -r examples/reference.txt -s examples/source.txt -m meant -m bleu -m chrf -m ter -m wer -m nist -m gtm'
+	@$(BIN)/meantime score examples/faithful.txt examples/fluent.txt examples/literal.txt -r examples/reference.txt -s examples/source.txt -m meant -m bleu -m chrf -m ter -m wer -m nist -m gtm
+	@echo
+	@echo '$$ meantime explain examples/fluent.txt -r examples/reference.txt --segment 2'
+	@$(BIN)/meantime explain examples/fluent.txt -r examples/reference.txt --segment 2
+	@echo
+	@echo '$$ meantime check examples/fluent.txt -r examples/reference.txt'
+	@# It ends with 3 where meaning was lost, as it is here.
+	@$(BIN)/meantime check examples/fluent.txt -r examples/reference.txt || test $$? -eq 3
 
 test: $(VENV)/.tested
 	$(BIN)/ruff check .
@@ -40,7 +47,7 @@ $(VENV)/.installed: $(VENV)/.made pyproject.toml constraints.txt
 
 $(VENV)/.tested: $(VENV)/.installed
 	@echo 'installing what the tests need'
-	@$(PIP) --editable '.[test,ja,ko]'
+	@$(PIP) --editable '.[test,ja,ko,plots,annotate]'
 	@touch $@
 
 $(VENV)/.benchmarked: $(VENV)/.installed

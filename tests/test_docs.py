@@ -18,9 +18,20 @@ from typer.main import get_command
 import meantime
 from meantime import Level, Pair, Segment, Sentence, registry
 from meantime.cli.analyse import AnalysisFormat
+from meantime.cli.annotate import ExportFormat
 from meantime.cli.app import INTERRUPTED, app
+from meantime.cli.candidates import NbestFormat, ReportFormat
+from meantime.cli.compare import (
+    BucketFeature,
+    ComparisonFormat,
+    CorrectionChoice,
+    DecisiveTest,
+)
+from meantime.cli.meaning import MeaningFormat
 from meantime.cli.metrics import ListFormat
+from meantime.cli.rerank import Choice, LearnerName
 from meantime.cli.score import InputFormat, OutputFormat
+from meantime.cli.tune import OnFailure
 from meantime.formats import FORMATS, detecting
 from meantime.formats.columns import ALIASES
 from meantime.options import as_text, describe
@@ -203,10 +214,27 @@ def test_every_command_and_option_is_documented(name: str) -> None:
     [
         ("meantime score", OutputFormat),
         ("meantime score", InputFormat),
+        ("meantime compare", ComparisonFormat),
+        ("meantime compare", DecisiveTest),
+        ("meantime compare", CorrectionChoice),
+        ("meantime compare", InputFormat),
+        ("meantime compare", BucketFeature),
         ("meantime metrics", ListFormat),
         ("meantime models", ListFormat),
         ("meantime analyse", AnalysisFormat),
         ("meantime cache info", ListFormat),
+        ("meantime meaning-test", MeaningFormat),
+        ("meantime tune", OnFailure),
+        ("meantime tune", LearnerName),
+        ("meantime tune", NbestFormat),
+        ("meantime tune", ReportFormat),
+        ("meantime rerank", Choice),
+        ("meantime rerank", LearnerName),
+        ("meantime rerank", NbestFormat),
+        ("meantime rerank", ReportFormat),
+        ("meantime mbr", NbestFormat),
+        ("meantime mbr", ReportFormat),
+        ("meantime annotate export", ExportFormat),
     ],
 )
 def test_every_choice_is_documented(name: str, choices: type[StrEnum]) -> None:

@@ -120,3 +120,17 @@ def test_listing_names_is_light() -> None:
 def test_torch_is_not_needed() -> None:
     for path in _modules():
         assert not {"torch", "transformers", "nltk"} & {n.split(".")[0] for n in _imports(path)}
+
+
+def test_annotation_knows_no_metric_but_the_arithmetic_of_its_own() -> None:
+    for path in (SOURCE / "annotation").rglob("*.py"):
+        metrics = {name for name in _imports(path) if name.startswith("meantime.metrics")}
+        assert metrics <= {"meantime.metrics.hmeant_arithmetic"}, path
+
+
+def test_only_the_store_speaks_sql_and_only_the_app_http() -> None:
+    for path in (SOURCE / "annotation").rglob("*.py"):
+        room = path.relative_to(SOURCE / "annotation").parts[0]
+        names = {name.split(".")[0] for name in _imports(path)}
+        assert room == "store" or not names & {"sqlalchemy", "sqlite3", "psycopg"}, path
+        assert room == "app" or not names & {"fastapi", "starlette", "jinja2", "uvicorn"}, path

@@ -23,8 +23,24 @@ from dataclasses import replace
 
 import numpy
 
-from meantime.protocols import Array, Metric
-from meantime.types import Frame, Level, Pair, Role, Score, Segment, Sentence, Span, Tree
+from meantime.protocols import Array, ManyScorer, Metric
+from meantime.types import (
+    Frame,
+    FrameMatch,
+    Judgement,
+    Judgements,
+    Level,
+    Pair,
+    Reading,
+    Role,
+    RoleVerdict,
+    Score,
+    Segment,
+    Sentence,
+    Span,
+    Tree,
+    Verdict,
+)
 
 Check = Callable[[Metric], None]
 
@@ -84,6 +100,33 @@ def analyse(text: str) -> Sentence:
     )
 
 
+def judge(hypothesis: Sentence, segment: Segment) -> Judgements:
+    """What a reader and a judge would say by rule, of the first reference.
+
+    Frames are those `analyse` finds. The first ones match if their predicates are the same word;
+    roles of the same label are correct where they say the same, partial where they share a word.
+    """
+    reference = segment.references[0]
+    ours, theirs = hypothesis.frames or (), reference.frames or ()
+    words, others = hypothesis.tokens or (), reference.tokens or ()
+    matches = []
+    if ours and theirs and words[1].lower() == others[1].lower():
+        verdicts = []
+        for number, (left, right) in enumerate(zip(ours[0].roles, theirs[0].roles, strict=False)):
+            [span], [other] = left.spans, right.spans
+            said, wanted = words[span.start : span.end], others[other.start : other.end]
+            verdict = Verdict.PARTIAL if set(said) & set(wanted) else Verdict.INCORRECT
+            verdict = Verdict.CORRECT if said == wanted else verdict
+            verdicts.append(RoleVerdict(number, number, verdict))
+        matches.append(FrameMatch(0, 0, tuple(verdicts)))
+    return Judgements(theirs, (Reading("reader", ours, (Judgement("judge", tuple(matches)),)),))
+
+
+def pair(hypothesis: Sentence, segment: Segment) -> Pair:
+    """A pair with everything a metric may need, judgements too."""
+    return Pair(hypothesis, segment, judge(hypothesis, segment))
+
+
 def sample() -> tuple[tuple[Segment, ...], tuple[Pair, ...]]:
     """Segments and pairs to try a metric on: plain, repeated, reordered, in many scripts."""
     segments = tuple(
@@ -95,7 +138,7 @@ def sample() -> tuple[tuple[Segment, ...], tuple[Pair, ...]]:
         for number, (_, references) in enumerate(_TEXTS, 1)
     )
     pairs = tuple(
-        Pair(analyse(hypothesis), segment)
+        pair(analyse(hypothesis), segment)
         for (hypothesis, _), segment in zip(_TEXTS, segments, strict=True)
     )
     return segments, pairs
@@ -170,8 +213,8 @@ def stays_in_scale(metric: Metric) -> None:
     """Segment and corpus scores lie in the declared scale."""
     prepared, pairs = _prepared(metric)
     rows = prepared.measure(pairs)
-    for pair, row in zip(pairs, rows, strict=True):
-        _in_scale(prepared, prepared.score(row, Level.SEGMENT), repr(pair.hypothesis.text))
+    for one, row in zip(pairs, rows, strict=True):
+        _in_scale(prepared, prepared.score(row, Level.SEGMENT), repr(one.hypothesis.text))
     _in_scale(prepared, prepared.score(rows.sum(axis=0), Level.CORPUS), "the corpus")
 
 
@@ -181,15 +224,15 @@ def knows_a_copy(metric: Metric) -> None:
     """
     segments, _ = sample()
     prepared = metric.prepare(segments)
-    copies = [Pair(segment.references[0], segment) for segment in segments]
-    nonsense = [Pair(analyse("zq xv wk"), segment) for segment in segments]
+    copies = [pair(segment.references[0], segment) for segment in segments]
+    nonsense = [pair(analyse("zq xv wk"), segment) for segment in segments]
     best = prepared.scale[1 if prepared.higher_is_better else 0]
     sign = 1 if prepared.higher_is_better else -1
     copied, unlike = prepared.measure(copies), prepared.measure(nonsense)
-    for pair, row, other in zip(copies, copied, unlike, strict=True):
+    for one, row, other in zip(copies, copied, unlike, strict=True):
         score = prepared.score(row, Level.SEGMENT).value
         worse = prepared.score(other, Level.SEGMENT).value
-        what = f"{pair.hypothesis.text!r}: a copy scores {score}, nonsense {worse}, best {best}"
+        what = f"{one.hypothesis.text!r}: a copy scores {score}, nonsense {worse}, best {best}"
         assert sign * score >= sign * worse, what
         assert not prepared.copy_is_best or abs(score - best) < 1e-6, what
     score = prepared.score(copied.sum(axis=0), Level.CORPUS).value
@@ -209,7 +252,7 @@ def ignores_order(metric: Metric) -> None:
 def ignores_batches(metric: Metric) -> None:
     """A pair gives the same row whatever it is measured with."""
     prepared, pairs = _prepared(metric)
-    alone = numpy.concatenate([prepared.measure([pair]) for pair in pairs])
+    alone = numpy.concatenate([prepared.measure([one]) for one in pairs])
     _same(prepared.measure(pairs), alone, "pairs one by one")
     _same(prepared.measure(pairs * 3)[: len(pairs)], alone, "pairs among many")
 
@@ -225,22 +268,45 @@ def splits_and_merges(metric: Metric) -> None:
     assert abs(one - other) <= 1e-9 * max(1.0, abs(one)), f"scores {one} and {other}"
 
 
+def scores_many_alike(metric: Metric) -> None:
+    """Where it has `scores`, that gives what `score` gives, at both levels and on empty input."""
+    if not isinstance(metric, ManyScorer):
+        return
+    segments, _ = sample()
+    empty = Segment("empty", (analyse(""),), source=analyse(""))
+    prepared = metric.prepare([*segments, empty])
+    assert isinstance(prepared, ManyScorer), f"{metric.name}: prepare drops scores"
+    texts = [*(hypothesis for hypothesis, _ in _TEXTS), ""]
+    pairs = [pair(analyse(text), one) for one in (*segments, empty) for text in texts]
+    rows = prepared.measure(pairs)
+    totals = numpy.concatenate([rows, numpy.cumsum(rows, axis=0), rows[::-1] * 3])
+    for level in Level:
+        many = prepared.scores(totals, level)
+        assert many.shape == (len(totals),), f"{len(totals)} rows give scores {many.shape}"
+        for total, value in zip(totals, many, strict=True):
+            one = prepared.score(total, level).value
+            assert abs(value - one) <= 1e-9 * max(1.0, abs(one)), (
+                f"{metric.name}: scores gives {value} where score gives {one} ({level})"
+            )
+    assert prepared.scores(totals[:0], Level.CORPUS).shape == (0,)
+
+
 def defines_empty_input(metric: Metric) -> None:
     """No pairs, an empty hypothesis, an empty reference and two empty sides are defined."""
     segments, _ = sample()
     empty = Segment("empty", (analyse(""),), source=analyse(""))
     prepared = metric.prepare([*segments, empty])
-    width = prepared.measure([Pair(analyse("a"), segments[0])]).shape[1]
+    width = prepared.measure([pair(analyse("a"), segments[0])]).shape[1]
     none = prepared.measure([])
     assert none.shape == (0, width), f"no pairs give rows of shape {none.shape}"
     cases: Sequence[tuple[str, Pair]] = (
-        ("an empty hypothesis", Pair(analyse(""), segments[0])),
-        ("a blank hypothesis", Pair(analyse(" \u00a0\t"), segments[0])),
-        ("an empty reference", Pair(analyse("something"), empty)),
-        ("two empty sides", Pair(analyse(""), empty)),
+        ("an empty hypothesis", pair(analyse(""), segments[0])),
+        ("a blank hypothesis", pair(analyse(" \u00a0\t"), segments[0])),
+        ("an empty reference", pair(analyse("something"), empty)),
+        ("two empty sides", pair(analyse(""), empty)),
     )
-    for what, pair in cases:
-        row = prepared.measure([pair])[0]
+    for what, one in cases:
+        row = prepared.measure([one])[0]
         assert numpy.isfinite(row).all(), f"{what}: a row that is not finite"
         _in_scale(prepared, prepared.score(row, Level.SEGMENT), what)
         _in_scale(prepared, prepared.score(row, Level.CORPUS), f"{what}, alone in a corpus")
@@ -257,6 +323,28 @@ def repeats_itself(metric: Metric) -> None:
     _same(rows, again.measure(pairs), "prepared again")
 
 
+def keeps_symmetry(metric: Metric) -> None:
+    """Where it declares itself `symmetric`, two texts score the same whichever is the reference.
+
+    Minimum Bayes risk measures half of the pairs then; a metric that declares nothing has them
+    all measured.
+    """
+    if not getattr(metric, "symmetric", False):
+        return
+    texts = dict.fromkeys(text for one, others in _TEXTS for text in (one, *others, ""))
+    segments = [Segment(str(n), (analyse(text),), analyse(text)) for n, text in enumerate(texts)]
+    prepared = metric.prepare(segments)
+    pairs = [pair(analyse(text), segment) for text in texts for segment in segments]
+    rows = prepared.measure(pairs)
+    scores = numpy.array([prepared.score(row, Level.SEGMENT).value for row in rows])
+    matrix = scores.reshape(len(segments), len(segments))
+    off = numpy.abs(matrix - matrix.T)
+    assert off.max() <= 1e-9, (
+        f"{metric.name} declares itself symmetric, and differs by {off.max():g} where the sides "
+        "change places"
+    )
+
+
 CHECKS: tuple[Check, ...] = (
     keeps_the_protocol,
     signs_before_scoring,
@@ -267,7 +355,9 @@ CHECKS: tuple[Check, ...] = (
     ignores_order,
     ignores_batches,
     splits_and_merges,
+    scores_many_alike,
     defines_empty_input,
     repeats_itself,
+    keeps_symmetry,
 )
 """Every check, in the order a metric's author best mends them."""

@@ -66,6 +66,18 @@ class Metric(Protocol):
 
 
 @runtime_checkable
+class ManyScorer(Protocol):
+    """A metric that can score many summed rows at once.
+
+    Optional: where a metric has no `scores`, whoever needs many scores (bootstrap,
+    randomisation) calls `score` for each. `meantime.scoring.score_many` does either.
+    """
+
+    def scores(self, totals: Array, level: Level) -> Array:
+        """The value of `score` for each row of totals."""
+
+
+@runtime_checkable
 class Analyser(Protocol):
     """What turns text into tokens, parts of speech, constituents, frames and vectors."""
 
@@ -97,3 +109,24 @@ class Explainer(Protocol):
 
     def explain(self, pair: Pair) -> Explanation:
         """The score of one pair with the parts that rebuild it."""
+
+
+@runtime_checkable
+class Similarity(Protocol):
+    """How alike the words of two sentences are: what phrase similarity is made from."""
+
+    @property
+    def name(self) -> str:
+        """What to call it in a signature, with whatever its numbers depend on."""
+
+    @property
+    def needs(self) -> frozenset[Layer]:
+        """What must be known of each sentence: its tokens at least."""
+
+    def matrices(self, pairs: Sequence[tuple[Sentence, Sentence]]) -> list[Array]:
+        """One matrix a pair: (tokens of the left, tokens of the right), each from 0 to 1.
+
+        Symmetric: changing the sides transposes the matrix. The same word on both sides has 1,
+        whatever its case; a source that compares words where they stand gives 1 to the same word
+        in the same sentence. The matrix of a pair does not depend on the other pairs.
+        """

@@ -31,6 +31,15 @@ BUILT_IN: Mapping[str, str] = {
     "cder": "meantime.metrics.cder:Cder",
     "gtm": "meantime.metrics.gtm:Gtm",
     "stm": "meantime.metrics.stm:Stm",
+    "sr": "meantime.metrics.sr:SemanticRoleOverlap",
+    "meant": "meantime.metrics.meant:Meant",
+    "meant-2012": "meantime.metrics.family:Meant2012",
+    "meant-jaccard": "meantime.metrics.family:MeantJaccard",
+    "meant-2013": "meantime.metrics.family:Meant2013",
+    "meant-2014": "meantime.metrics.family:Meant2014",
+    "umeant": "meantime.metrics.family:Umeant",
+    "imeant": "meantime.metrics.family:Imeant",
+    "hmeant": "meantime.metrics.hmeant:Hmeant",
 }
 
 DEFAULTS = ("bleu", "chrf", "ter")

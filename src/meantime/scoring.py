@@ -10,7 +10,7 @@ import multiprocessing
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from multiprocessing.pool import Pool
 
@@ -19,9 +19,19 @@ import numpy
 from meantime.analysis import open_analyser
 from meantime.errors import InputError, UnsupportedLanguage, UsageError
 from meantime.options import specify
-from meantime.protocols import Analyser, Array, Metric
+from meantime.protocols import Analyser, Array, ManyScorer, Metric
 from meantime.registry import DEFAULTS, create
-from meantime.types import Corpus, Layer, Level, Pair, Score, Sentence, Signature, primary
+from meantime.types import (
+    Corpus,
+    Layer,
+    Level,
+    Pair,
+    Score,
+    Segment,
+    Sentence,
+    Signature,
+    primary,
+)
 
 Progress = Callable[[int, int], None]
 """Called with how many pairs are measured, and of how many."""
@@ -86,6 +96,73 @@ def score(
     Returns:
         One result for each system and metric: systems in order, metrics within.
     """
+    measured = measure(corpus, metrics, lang=lang, jobs=jobs, progress=progress, analyser=analyser)
+    results = []
+    for system in measured.systems:
+        for index, metric in enumerate(measured.metrics):
+            rows = measured.rows[system, index]
+            interval = None
+            if resamples:
+                rng = numpy.random.default_rng(seed)
+                interval = bootstrap(metric, rows, rng, resamples=resamples, confidence=confidence)
+            results.append(
+                Result(
+                    system=system,
+                    metric=metric.name,
+                    specification=measured.specifications[index],
+                    signature=measured.signatures[index],
+                    higher_is_better=metric.higher_is_better,
+                    decimals=getattr(metric, "decimals", 4),
+                    score=metric.score(rows.sum(axis=0), Level.CORPUS),
+                    segments=tuple(metric.score(row, Level.SEGMENT).value for row in rows)
+                    if segments
+                    else None,
+                    interval=interval,
+                )
+            )
+    return results
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A corpus, metrics prepared for it, and the statistics they measured."""
+
+    corpus: Corpus
+    """With whatever analysis the metrics needed."""
+    specifications: tuple[str, ...]
+    """The metrics as they were asked for."""
+    metrics: tuple[Metric, ...]
+    signatures: tuple[Signature, ...]
+    rows: Mapping[tuple[str, int], Array]
+    """By system and number of the metric: one row a segment."""
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The systems' names, in the order they were given."""
+        return tuple(self.corpus.outputs)
+
+
+def measure(
+    corpus: Corpus,
+    metrics: Sequence[str | Metric] = DEFAULTS,
+    *,
+    lang: str | None = None,
+    jobs: int = 1,
+    progress: Progress | None = None,
+    analyser: Analyser | None = None,
+) -> Measured:
+    """Measure every system of a corpus with every metric: the rows all scores come from.
+
+    Args:
+        corpus: References and systems.
+        metrics: Names with or without options (`bleu:max_order=2`), or metrics.
+        lang: Language of the hypotheses, for metrics given by name; by default that of the
+            first one.
+        jobs: Number of processes; 0 for one a core.
+        progress: Told how far the work has come.
+        analyser: Adds what metrics need to know of the sentences beyond their text; by
+            default the one that is shipped, and only where a metric needs it.
+    """
     if not corpus.segments:
         raise InputError("the corpus holds no segment; there is nothing to score")
     if not corpus.outputs:
@@ -95,7 +172,6 @@ def score(
     if lang is None:
         lang = next(iter(corpus.outputs.values()))[0].lang
     made = [create(item, lang=lang) if isinstance(item, str) else item for item in metrics]
-    labels = [item if isinstance(item, str) else specify(item) for item in metrics]
     needed = frozenset[Layer]().union(*(metric.needs for metric in made))
     bare = [s.id for s in corpus.segments if s.source is None] if Layer.SOURCE in needed else []
     if bare:
@@ -105,32 +181,25 @@ def score(
         )
     corpus, origin = analyse(corpus, needed, analyser)
     prepared = [metric.prepare(corpus.segments) for metric in made]
-    results = []
-    for (system, index), rows in _measure_all(corpus, prepared, jobs, progress):
-        metric = prepared[index]
-        interval = None
-        if resamples:
-            rng = numpy.random.default_rng(seed)
-            interval = bootstrap(metric, rows, rng, resamples=resamples, confidence=confidence)
-        results.append(
-            Result(
-                system=system,
-                metric=metric.name,
-                specification=labels[index],
-                signature=_sign(metric, origin),
-                higher_is_better=metric.higher_is_better,
-                decimals=getattr(metric, "decimals", 4),
-                score=metric.score(rows.sum(axis=0), Level.CORPUS),
-                segments=tuple(metric.score(row, Level.SEGMENT).value for row in rows)
-                if segments
-                else None,
-                interval=interval,
-            )
+    pairs = [pair for system in corpus.outputs for pair in corpus.pairs(system)]
+    count = len(corpus.segments)
+    rows = {
+        (system, index): measured[place * count : (place + 1) * count]
+        for index, measured in enumerate(
+            measure_pairs(pairs, prepared, jobs=jobs, progress=progress)
         )
-    return results
+        for place, system in enumerate(corpus.outputs)
+    }
+    return Measured(
+        corpus=corpus,
+        specifications=tuple(item if isinstance(item, str) else specify(item) for item in metrics),
+        metrics=tuple(prepared),
+        signatures=tuple(sign(metric, origin) for metric in prepared),
+        rows=rows,
+    )
 
 
-def _sign(metric: Metric, origin: str) -> Signature:
+def sign(metric: Metric, origin: str) -> Signature:
     """The metric's signature, and where the analysis it needs came from."""
     signed = metric.signature()
     if not metric.needs & set(ANALYSED):
@@ -192,14 +261,38 @@ def analyse(
     origin = f"{analyser.name}-{analyser.identity[:8]}"
     if any(sentence.tokens for sentence in known):
         origin += "+given"
-    enriched_corpus = Corpus(
-        tuple(
+    enriched_corpus = replace(
+        corpus,
+        segments=tuple(
             replace(segment, references=tuple(map(enriched, segment.references)))
             for segment in corpus.segments
         ),
-        {system: tuple(map(enriched, output)) for system, output in corpus.outputs.items()},
+        outputs={system: tuple(map(enriched, output)) for system, output in corpus.outputs.items()},
     )
     return enriched_corpus, origin
+
+
+def analyse_pairs(
+    pairs: Sequence[Pair], needed: frozenset[Layer], analyser: Analyser | None
+) -> tuple[list[Pair], str]:
+    """Any pairs with the layers metrics need, and where they came from; see `analyse`.
+
+    Pairs of one segment still share it.
+    """
+    segments = {id(pair.segment): pair.segment for pair in pairs}
+    kept = tuple(segments.values())
+    order = {name: place for place, name in enumerate(segments)}
+    known, origin = analyse(Corpus(kept), needed, analyser)
+    alone = Corpus(
+        tuple(Segment(str(place), ()) for place in range(len(pairs))),
+        {"": tuple(pair.hypothesis for pair in pairs)},
+    )
+    outputs, other = analyse(alone, needed, analyser)
+    made = [
+        replace(pair, hypothesis=hypothesis, segment=known.segments[order[id(pair.segment)]])
+        for hypothesis, pair in zip(outputs.outputs[""], pairs, strict=True)
+    ]
+    return made, origin if origin == other or other in ("none", "given") else other
 
 
 ANALYSED = {
@@ -221,50 +314,93 @@ def bootstrap(
     confidence: float = 0.95,
 ) -> Interval:
     """The percentile interval of the corpus score over resampled test sets."""
-    count = len(rows)
-    scores = numpy.empty(resamples)
-    for index in range(resamples):
-        weights = numpy.bincount(rng.integers(0, count, count), minlength=count)
-        scores[index] = metric.score(weights @ rows, Level.CORPUS).value
+    scores = numpy.concatenate(
+        [
+            score_many(metric, weights @ rows, Level.CORPUS)
+            for weights in resample(len(rows), rng, resamples)
+        ]
+    )
+    return percentiles(scores, confidence)
+
+
+def resample(count: int, rng: numpy.random.Generator, resamples: int) -> Iterator[Array]:
+    """Resampled test sets as weights: how often each segment (column) is drawn.
+
+    They come in blocks of rows, so that a large test set does not fill the memory.
+    """
+    block = max(1, _CELLS // count)
+    for start in range(0, resamples, block):
+        weights = numpy.empty((min(block, resamples - start), count))
+        for row in weights:
+            row[:] = numpy.bincount(rng.integers(0, count, count), minlength=count)
+        yield weights
+
+
+def percentiles(scores: Array, confidence: float) -> Interval:
+    """The interval that holds this share of resampled scores, as much below as above."""
     tail = (1 - confidence) / 2
     low, high = numpy.quantile(scores, [tail, 1 - tail])
-    return Interval(float(low), float(high), confidence, resamples)
+    return Interval(float(low), float(high), confidence, len(scores))
 
 
-_Task = tuple[int, int, int, int]
+def score_many(metric: Metric, totals: Array, level: Level) -> Array:
+    """The scores of many summed rows: at once where the metric can, else one by one."""
+    if isinstance(metric, ManyScorer):
+        return metric.scores(totals, level)
+    return numpy.array([metric.score(total, level).value for total in totals], numpy.float64)
 
 
-def _measure_all(
-    corpus: Corpus, metrics: Sequence[Metric], jobs: int, progress: Progress | None
-) -> Iterator[tuple[tuple[str, int], Array]]:
-    """The rows of each (system, metric), in order."""
-    systems = list(corpus.outputs)
-    count = len(corpus.segments)
+_CELLS = 4_000_000
+"""Weights held at a time."""
+
+
+_Task = tuple[int, int, int]
+"""Number of the metric, first pair, pair behind the last."""
+
+
+def measure_pairs(
+    pairs: Sequence[Pair],
+    metrics: Sequence[Metric],
+    *,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> list[Array]:
+    """The statistics of any pairs, whichever systems and segments they are of.
+
+    Args:
+        pairs: What to measure; they may hold whatever the metrics need already.
+        metrics: Metrics that are prepared.
+        jobs: Number of processes; 0 for one a core.
+        progress: Told how far the work has come, counting a pair once for each metric.
+
+    Returns:
+        For each metric one row a pair, in order.
+    """
+    count = len(pairs)
+    if not count:
+        return [metric.measure([]) for metric in metrics]
     tasks: list[_Task] = [
-        (system, metric, start, min(start + BATCH, count))
-        for system in range(len(systems))
+        (metric, start, min(start + BATCH, count))
         for metric in range(len(metrics))
         for start in range(0, count, BATCH)
     ]
-    worker = _Worker(corpus, metrics)
+    worker = _Worker(pairs, metrics)
     jobs = min(jobs or os.cpu_count() or 1, len(tasks))
-    total = count * len(systems) * len(metrics)
+    total = count * len(metrics)
     done = 0
-    collected: list[Array] = []
+    collected: list[list[Array]] = [[] for _ in metrics]
     for task, rows in zip(tasks, _run(worker, tasks, jobs, progress, total), strict=True):
         done += len(rows)
         if progress:
             progress(done, total)
-        collected.append(rows)
-        if task[3] == count:
-            yield (systems[task[0]], task[1]), numpy.concatenate(collected)
-            collected = []
+        collected[task[0]].append(rows)
+    return [numpy.concatenate(rows) for rows in collected]
 
 
 def _run(
     worker: _Worker, tasks: Sequence[_Task], jobs: int, progress: Progress | None, total: int
 ) -> Iterator[Array]:
-    if jobs == 1:
+    if jobs <= 1:
         if progress:
             progress(0, total)
         yield from map(worker, tasks)
@@ -272,7 +408,7 @@ def _run(
     # One pair by each metric first: kernels are compiled and files loaded once, and what
     # is loaded is inherited by the processes.
     for metric in range(len(worker.metrics)):
-        worker((0, metric, 0, 1))
+        worker((metric, 0, 1))
     with _pool(worker, jobs) as pool:
         if progress:
             progress(0, total)
@@ -281,26 +417,19 @@ def _run(
 
 @dataclass(frozen=True, slots=True)
 class _Worker:
-    corpus: Corpus
+    pairs: Sequence[Pair]
     metrics: Sequence[Metric]
 
     def __call__(self, task: _Task) -> Array:
-        system, metric, start, stop = task
-        output = list(self.corpus.outputs.values())[system]
-        pairs = [
-            Pair(hypothesis, segment)
-            for hypothesis, segment in zip(
-                output[start:stop], self.corpus.segments[start:stop], strict=True
-            )
-        ]
-        return self.metrics[metric].measure(pairs)
+        metric, start, stop = task
+        return self.metrics[metric].measure(self.pairs[start:stop])
 
 
 _here: list[_Worker] = []
 
 
 def _pool(worker: _Worker, jobs: int) -> Pool:
-    """Processes that hold the corpus; forked where that is the custom, so nothing is copied."""
+    """Processes that hold the pairs; forked where that is the custom, so nothing is copied."""
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
     return context.Pool(jobs, _start, (worker,))
 

@@ -46,6 +46,7 @@ class Layer(StrEnum):
     FRAMES = "frames"
     VECTORS = "vectors"
     SOURCE = "source"
+    JUDGEMENTS = "judgements"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -145,12 +146,73 @@ class Segment:
     document: str | None = None
 
 
+class Verdict(StrEnum):
+    """What a judge says of a role's filler."""
+
+    CORRECT = "correct"
+    PARTIAL = "partial"
+    INCORRECT = "incorrect"
+
+
+@dataclass(frozen=True, slots=True)
+class RoleVerdict:
+    """A role of a matched frame, judged: which role of the other side says it, and how well.
+
+    Numbers count the roles of the two frames from 0; `None` where a side has no such role: it
+    is missing from the hypothesis, or extra in it.
+    """
+
+    hypothesis: int | None
+    reference: int | None
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class FrameMatch:
+    """A frame of the hypothesis whose predicate a judge matched with one of the reference.
+
+    A role that no verdict speaks of is missing or extra, and so incorrect.
+    """
+
+    hypothesis: int
+    reference: int
+    verdicts: tuple[RoleVerdict, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One judge's decisions on one reading."""
+
+    judge: str
+    matches: tuple[FrameMatch, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The frames one annotator found in a hypothesis, and what judges said of them."""
+
+    annotator: str
+    frames: tuple[Frame, ...]
+    judgements: tuple[Judgement, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Judgements:
+    """What people say of a hypothesis: its frames as read, compared with the reference's."""
+
+    reference_frames: tuple[Frame, ...]
+    readings: tuple[Reading, ...]
+    core: frozenset[str] | None = None
+    """Labels of core arguments; `None`: the usual ones, see `metrics.hmeant_arithmetic`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Pair:
     """A hypothesis with its segment."""
 
     hypothesis: Sentence
     segment: Segment
+    judgements: Judgements | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +221,16 @@ class Corpus:
 
     segments: tuple[Segment, ...]
     outputs: Mapping[str, tuple[Sentence, ...]] = field(default_factory=dict)
+    judgements: Mapping[str, tuple[Judgements | None, ...]] = field(default_factory=dict)
+    """By system, for those that people judged; `None` where they did not judge a segment."""
 
     def __post_init__(self) -> None:
+        for system, judged in self.judgements.items():
+            if len(judged) != len(self.outputs.get(system, ())):
+                raise LengthMismatch(
+                    f"{len(judged)} judgements of system {system!r}, which has "
+                    f"{len(self.outputs.get(system, ()))} segments; give one for each segment"
+                )
         for system, sentences in self.outputs.items():
             if len(sentences) != len(self.segments):
                 raise LengthMismatch(
@@ -175,9 +245,12 @@ class Corpus:
             raise InputError(
                 f"no system {system!r} in this corpus; it has {', '.join(self.outputs) or 'none'}"
             )
+        judged = self.judgements.get(system) or (None,) * len(self.segments)
         return [
-            Pair(hypothesis, segment)
-            for hypothesis, segment in zip(self.outputs[system], self.segments, strict=True)
+            Pair(hypothesis, segment, judgements)
+            for hypothesis, segment, judgements in zip(
+                self.outputs[system], self.segments, judged, strict=True
+            )
         ]
 
 

@@ -24,6 +24,8 @@ VARIANTS = [
     "bleu:tokeniser=char,smooth=none",
     "chrf:word_order=2",
     "chrf:whitespace=yes,smooth=epsilon",
+    "chrf:beta=1",
+    "chrf:beta=1,word_order=2,smooth=epsilon",
     "nist:average=yes,max_order=4",
     "wer:unit=count",
     "per:unit=count",
@@ -107,6 +109,15 @@ class _FailsOnEmpty(Wer):
         return Score(float(total[0] / total[1]) if total[1] else math.nan)
 
 
+class _ScoresManyOtherwise(Wer):
+    def score(self, total, level):
+        return Score(min(1.0, super().score(total, level).value))
+
+
+class _SaysItIsSymmetric(Wer):
+    symmetric = True
+
+
 @pytest.mark.parametrize(
     ("metric", "caught_by"),
     [
@@ -118,6 +129,8 @@ class _FailsOnEmpty(Wer):
         (_IsNeverTheSame, conformance.repeats_itself),
         (_Changes, conformance.stays_still),
         (_FailsOnEmpty, conformance.defines_empty_input),
+        (_ScoresManyOtherwise, conformance.scores_many_alike),
+        (_SaysItIsSymmetric, conformance.keeps_symmetry),
     ],
 )
 def test_checks_can_fail(metric: type[Wer], caught_by: conformance.Check) -> None:

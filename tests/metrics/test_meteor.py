@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from meantime.analysis.stems import stem
 from meantime.errors import FormatError, InputError, MissingPart, OptionError, UnsupportedLanguage
 from meantime.metrics import wordnet
 from meantime.metrics.meteor import MODULES, Meteor, function_words, split_words
-from meantime.metrics.tokens import stem
 from meantime.protocols import Explainer, Metric
 from meantime.registry import create
 from meantime.types import Explanation, Level, Pair, Segment, Sentence

@@ -7,8 +7,24 @@ from typing import Annotated
 import typer
 
 from meantime import __version__
-from meantime.cli import analyse, metrics, models, score
+from meantime.cli import (
+    analyse,
+    check,
+    compare,
+    explain,
+    mbr,
+    meaning,
+    metaeval,
+    metrics,
+    models,
+    rerank,
+    score,
+    tune,
+)
+from meantime.cli.annotate import annotate_app
 from meantime.cli.cache import cache_app
+from meantime.cli.vectors import vectors_app
+from meantime.cli.weights import weights_app
 from meantime.errors import MeantimeError, UsageError
 
 INTERRUPTED = 130
@@ -40,10 +56,21 @@ def options(
 
 
 app.command("score")(score.score)
+app.command("compare")(compare.compare)
 app.command("metrics")(metrics.metrics)
+app.command("explain")(explain.explain)
+app.command("check")(check.check)
 app.command("analyse")(analyse.analyse)
+app.command("metaeval")(metaeval.metaeval)
 app.command("models")(models.models)
+app.add_typer(weights_app, name="weights")
+app.command("meaning-test")(meaning.meaning_test)
+app.command("tune")(tune.tune)
+app.command("rerank")(rerank.rerank)
+app.command("mbr")(mbr.mbr)
 app.add_typer(cache_app, name="cache")
+app.add_typer(vectors_app, name="vectors")
+app.add_typer(annotate_app, name="annotate")
 
 
 def run(arguments: list[str]) -> int:

@@ -1,4 +1,4 @@
-"""`meantime cache`: what is kept of past analyses, and where."""
+"""`meantime cache`: what is kept of past work, and where."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from meantime.cli.metrics import ListFormat
 
 if TYPE_CHECKING:
     from meantime.analysis.cache import CacheInfo
+    from meantime.metaeval.store import StatisticsStore
 
 FILE = "analyses.sqlite"
 
 cache_app = typer.Typer(
     name="cache",
-    help="Analyses kept on disk, so that a text is analysed once.",
+    help="What is kept on disk: analyses of texts, and statistics of metaeval.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -40,6 +41,12 @@ def cache_path(environment: Mapping[str, str] | None = None, platform: str | Non
         path = _expanded(Path(named))
         return path / FILE if named.endswith(("/", os.sep)) or path.is_dir() else path
     return _folder(environment, platform) / FILE
+
+
+def statistics_path() -> Path:
+    """The folder of statistics that `metaeval` keeps, beside the analyses."""
+    path = cache_path()
+    return path.with_name(f"{path.stem}-statistics")
 
 
 def _folder(environment: Mapping[str, str], platform: str) -> Path:
@@ -91,10 +98,11 @@ def info(
         facts = cache.info()
         note = cache.note
         limit = cache.limit_bytes
+    statistics = _statistics()
     if format is ListFormat.JSON:
-        emit(_as_json(facts, limit, note), None)
+        emit(_as_json(facts, limit, note, statistics), None)
         return
-    emit(_as_table(facts, limit), None)
+    emit(_as_table(facts, limit, statistics), None)
     if note:
         typer.echo(f"note: {note}", err=True)
 
@@ -109,12 +117,27 @@ def clear() -> None:
     with AnalysisCache(path) as cache:
         count = cache.clear()
         note = cache.note
-    emit(f"{count} {'analysis' if count == 1 else 'analyses'} dropped from {path}\n", None)
+    statistics = _statistics()
+    pieces = statistics.clear()
+    text = f"{count} {'analysis' if count == 1 else 'analyses'} dropped from {path}\n"
+    if pieces:
+        text += f"{_pieces(pieces)} of statistics dropped from {statistics.folder}\n"
+    emit(text, None)
     if note:
         typer.echo(f"note: {note}", err=True)
 
 
-def _as_json(facts: CacheInfo, limit: int, note: str | None) -> str:
+def _statistics() -> StatisticsStore:
+    from meantime.metaeval.store import StatisticsStore
+
+    return StatisticsStore(statistics_path())
+
+
+def _pieces(count: int) -> str:
+    return f"{count} {'piece' if count == 1 else 'pieces'}"
+
+
+def _as_json(facts: CacheInfo, limit: int, note: str | None, statistics: StatisticsStore) -> str:
     content = {
         "path": str(facts.path),
         "entries": facts.entries,
@@ -129,12 +152,18 @@ def _as_json(facts: CacheInfo, limit: int, note: str | None) -> str:
             }
             for share in facts.analysers
         ],
+        "statistics": {
+            "path": str(statistics.folder),
+            "pieces": len(statistics.files()),
+            "bytes": statistics.size(),
+            "limit_bytes": statistics.limit,
+        },
         "note": note,
     }
     return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 
 
-def _as_table(facts: CacheInfo, limit: int) -> str:
+def _as_table(facts: CacheInfo, limit: int, statistics: StatisticsStore) -> str:
     from rich.table import Table
 
     from meantime.cli.output import colours, plain, render
@@ -159,6 +188,12 @@ def _as_table(facts: CacheInfo, limit: int) -> str:
                 _size(share.bytes),
             )
         lines += ["", table]
+    if statistics.files():
+        count, used = _pieces(len(statistics.files())), _size(statistics.size())
+        lines += [
+            "",
+            f"statistics  {count}, {used} of {_size(statistics.limit)}, in {statistics.folder}",
+        ]
     return render(lines, colour=colours(None))
 
 

@@ -25,8 +25,10 @@ def models(
     from meantime.analysis.model import installed
     from meantime.cli.output import colours, emit, render
     from meantime.errors import UsageError
+    from meantime.similarity import shipped
 
-    found = {model.name: model for model in installed()}
+    listed: list[Any] = [*installed(), *shipped.installed()]
+    found = {model.name: model for model in listed}
     if card is not None:
         if card not in found:
             raise UsageError(f"no model is called {card!r}; there are {', '.join(found) or 'none'}")

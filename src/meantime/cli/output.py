@@ -17,6 +17,7 @@ from rich.text import Text
 from meantime import __version__
 from meantime.errors import InputError
 from meantime.formats.opening import encode, save
+from meantime.report.escaping import escape_tex, one_line
 from meantime.scoring import Result
 
 WIDE = 4000
@@ -202,12 +203,7 @@ def as_tsv(results: Sequence[Result], ids: Sequence[str]) -> str:
                     str(result.signature),
                 ]
             )
-    return "".join("\t".join(_field(field) for field in line) + "\n" for line in lines)
-
-
-def _field(text: str) -> str:
-    """A TSV field: a tab or line break in a name would break the row."""
-    return " ".join(text.split()) if any(mark in text for mark in "\t\n\r") else text
+    return "".join("\t".join(one_line(one) for one in line) + "\n" for line in lines)
 
 
 def as_latex(results: Sequence[Result]) -> str:
@@ -217,24 +213,13 @@ def as_latex(results: Sequence[Result]) -> str:
     lines += [f"% {line}" for line in dict.fromkeys(str(r.signature) for r in results)]
     lines += [rf"\begin{{tabular}}{{l{'r' * len(columns)}}}", r"\toprule"]
     arrows = {True: r"$\uparrow$", False: r"$\downarrow$"}
-    heads = [f"{_tex(c.specification)} {arrows[c.higher_is_better]}" for c in columns]
+    heads = [f"{escape_tex(c.specification)} {arrows[c.higher_is_better]}" for c in columns]
     lines += [" & ".join(["system", *heads]) + r" \\", r"\midrule"]
     for system in systems:
-        row = [_tex(system)]
+        row = [escape_tex(system)]
         for column in columns:
             result = cells[system, column.specification]
             best = len(systems) > 1 and result.score.value == _best(column, results)
             row.append(rf"\textbf{{{shown(result)}}}" if best else shown(result))
         lines.append(" & ".join(row) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
-
-
-def _tex(text: str) -> str:
-    """Text with LaTeX's special characters made ordinary."""
-    special = {
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        **{mark: f"\\{mark}" for mark in "&%$#_{}"},
-    }
-    return "".join(special.get(mark, mark) for mark in _field(text) if mark.isprintable())

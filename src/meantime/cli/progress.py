@@ -61,9 +61,14 @@ class Bar:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Take the bar off the terminal; once is enough."""
         with self._lock:
             timer, self._timer = self._timer, None
             if timer is not None:
                 timer.cancel()
-            if self._bar is not None:
-                self._bar.stop()
+            bar, self._bar = self._bar, None
+            if bar is not None:
+                bar.stop()

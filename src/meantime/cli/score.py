@@ -123,6 +123,14 @@ def score(
             help="Parses of the references, a file for each in order, instead of analysis.",
         ),
     ] = None,
+    judgements: Annotated[
+        str | None,
+        typer.Option(
+            "--judgements",
+            metavar="FILE",
+            help="People's frames and judgements of the hypotheses, for hmeant.",
+        ),
+    ] = None,
     no_cache: Annotated[
         bool, typer.Option("--no-cache", help="Analyse anew, and keep no analysis on disk.")
     ] = False,
@@ -174,6 +182,7 @@ def score(
     from meantime.registry import DEFAULTS, create
     from meantime.scoring import ANALYSED
     from meantime.scoring import score as score_corpus
+    from meantime.types import Layer
 
     chosen = list(dict.fromkeys(metric or DEFAULTS))
     for specification in chosen:
@@ -185,7 +194,14 @@ def score(
             "no metric here needs analysis; leave out --analyser and the parses, or add a metric "
             "that does ('meantime metrics NAME' says what it needs)"
         )
-    files = [*(hypotheses or ()), *(reference or ()), source, input]
+    judged = any(Layer.JUDGEMENTS in create(one).needs for one in chosen)
+    if judged and judgements is None:
+        raise UsageError("hmeant is made of people's judgements; give them with --judgements FILE")
+    if judgements is not None and not judged:
+        raise UsageError(
+            "no metric here is made of judgements; leave out --judgements, or add -m hmeant"
+        )
+    files = [*(hypotheses or ()), *(reference or ()), source, input, judgements]
     files += [*(hypothesis_parses or ()), *(reference_parses or ())]
     if files.count("-") > 1:
         raise UsageError(
@@ -201,8 +217,13 @@ def score(
         source_lang=source_lang,
     )
     if input is not None:
-        _check_whole(corpus, input)
-    corpus = _attach(corpus, hypothesis_parses or [], reference_parses or [])
+        check_whole(corpus, input)
+    corpus = attach(corpus, hypothesis_parses or [], reference_parses or [])
+    if judgements is not None:
+        from meantime.formats.judgements import attach_judgements, read_judgements
+
+        name = "standard input" if judgements == "-" else judgements
+        corpus = attach_judgements(corpus, read_judgements(judgements), name)
     with Bar("scoring") as bar:
         opened = open_cached(analyser, cached=not no_cache, progress=bar) if analysed else None
         results = score_corpus(
@@ -231,7 +252,7 @@ def score(
     writing.emit(text, output)
 
 
-def _check_whole(corpus: Corpus, path: str) -> None:
+def check_whole(corpus: Corpus, path: str) -> None:
     """Refuse a file of everything that lacks references or hypotheses, by its name."""
     name = "standard input" if path == "-" else path
     if not corpus.outputs:
@@ -248,7 +269,7 @@ def _check_whole(corpus: Corpus, path: str) -> None:
         )
 
 
-def _attach(corpus: Corpus, hypothesis_parses: list[str], reference_parses: list[str]) -> Corpus:
+def attach(corpus: Corpus, hypothesis_parses: list[str], reference_parses: list[str]) -> Corpus:
     """The corpus with parses read from files; several for each side, in order."""
     from dataclasses import replace
 

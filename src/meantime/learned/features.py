@@ -26,9 +26,9 @@ from dataclasses import dataclass
 
 import numpy
 
+from meantime.analysis.stems import stem
 from meantime.errors import UsageError
 from meantime.metrics.base import require_references
-from meantime.metrics.tokens import stem
 from meantime.protocols import Array
 from meantime.types import Layer, Pair, Segment, Sentence, Tree
 

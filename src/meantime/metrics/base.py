@@ -12,6 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
+import numpy
+
 from meantime.errors import InputError, UnsupportedLanguage
 from meantime.metrics import tokens
 from meantime.metrics.tokens import Batch, Vocabulary
@@ -58,6 +60,11 @@ class BaseMetric:
         return True
 
     @property
+    def symmetric(self) -> bool:
+        """Whether a text scores against another as that one against it; conformance tests it."""
+        return False
+
+    @property
     def statistics(self) -> tuple[str, ...]:
         """Names of the columns `measure` returns."""
         raise NotImplementedError
@@ -69,6 +76,10 @@ class BaseMetric:
     def score(self, total: Array, level: Level) -> Score:
         """Reduce one row, or the sum of rows, to a score."""
         raise NotImplementedError
+
+    def scores(self, totals: Array, level: Level) -> Array:
+        """The value of `score` for each row of totals; a metric that can do better, does."""
+        return numpy.array([self.score(total, level).value for total in totals], numpy.float64)
 
     @classmethod
     def language_defaults(cls, lang: str) -> dict[str, Any]:
@@ -144,6 +155,13 @@ def ratio(numerator: float, denominator: float, *, on_empty: float) -> float:
     if denominator == 0:
         return on_empty
     return float(numerator) / float(denominator)
+
+
+def ratios(above: Array, below: Array, *, on_empty: float | Array) -> Array:
+    """Quotients whose zero case is stated: `ratio` for arrays."""
+    out = numpy.array(numpy.broadcast_to(on_empty, numpy.shape(above)), numpy.float64)
+    numpy.divide(above, below, out=out, where=numpy.asarray(below) != 0)
+    return out
 
 
 def require_references(name: str, segments: Iterable[Segment]) -> None:

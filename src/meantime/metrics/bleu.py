@@ -127,6 +127,50 @@ class Bleu(WordMetric):
         parts["reference_length"] = reference_length
         return Score(value, parts)
 
+    def scores(self, totals: Array, level: Level) -> Array:
+        """What `score` gives, for all rows in a few array operations."""
+        hypothesis, reference = totals[:, 0], totals[:, 1]
+        penalty = numpy.ones(len(totals))
+        if self.brevity_penalty:
+            short = hypothesis < reference
+            numpy.divide(reference, hypothesis, out=penalty, where=short & (hypothesis > 0))
+            penalty = numpy.where(hypothesis > 0, numpy.exp(1 - penalty), 0.0)
+            penalty[~short] = 1.0
+        logs, counted = self._log_precisions(totals, self._effective(level))
+        matched = (totals[:, 2 : 2 + self.max_order] > 0).any(axis=1)
+        values: Array = penalty * numpy.exp(logs / numpy.maximum(counted, 1))
+        return numpy.where(matched, values, 0.0)
+
+    def _log_precisions(self, totals: Array, effective: bool) -> tuple[Array, Array]:
+        """Sums of the logarithms of what `_smooth` gives, and how many orders count."""
+        default = _SMOOTHING_DEFAULTS[self.smooth]
+        value = default if self.smooth_value is None else self.smooth_value
+        logs = numpy.zeros(len(totals))
+        counted = numpy.zeros(len(totals)) if effective else numpy.full(len(totals), self.max_order)
+        there = numpy.ones(len(totals), dtype=bool)
+        halved = numpy.ones(len(totals))
+        for n in range(self.max_order):
+            added = value if self.smooth == "add-k" and n > 0 and value is not None else 0.0
+            match, total = totals[:, 2 + n] + added, totals[:, 2 + self.max_order + n] + added
+            there &= total != 0
+            if effective:
+                counted[there] = n + 1
+            else:
+                # An order that is not there counts as a precision of 0, and with it the score.
+                logs[~there] = -numpy.inf
+            none = there & (match <= 0)
+            above = match
+            if none.any():
+                if self.smooth == "exp":
+                    halved[none] *= 2
+                    above = numpy.where(none, 1 / halved, match)
+                elif self.smooth == "floor" and value is not None:
+                    above = numpy.where(none, value, match)
+            with numpy.errstate(divide="ignore"):
+                precision = numpy.log(100.0 * above[there] / total[there])
+            logs[there] += precision
+        return logs, counted
+
     def _effective(self, level: Level) -> bool:
         return self.effective_order == "always" or (
             self.effective_order == "segment" and level is Level.SEGMENT

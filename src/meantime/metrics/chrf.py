@@ -60,6 +60,10 @@ class Chrf(BaseMetric):
         return self.smooth == "effective"
 
     @property
+    def symmetric(self) -> bool:
+        return self.beta == 1
+
+    @property
     def statistics(self) -> tuple[str, ...]:
         names = [f"character_{n}" for n in range(1, self.char_order + 1)]
         names += [f"word_{n}" for n in range(1, self.word_order + 1)]
@@ -132,6 +136,10 @@ class Chrf(BaseMetric):
         """Mean precision and recall over the orders, and their F."""
         value = float(self._scores(numpy.asarray(total, dtype=numpy.float64)[None, :])[0])
         return Score(value)
+
+    def scores(self, totals: Array, level: Level) -> Array:
+        """What `score` gives, for all rows at once."""
+        return self._scores(numpy.asarray(totals, dtype=numpy.float64))
 
 
 def _summed(values: NDArray[numpy.float64]) -> NDArray[numpy.float64]:

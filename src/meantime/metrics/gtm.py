@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy
 
 from meantime.matching.runs import run_sizes
-from meantime.metrics.base import WordMetric, ratio
+from meantime.metrics.base import WordMetric, ratio, ratios
 from meantime.options import option
 from meantime.protocols import Array
 from meantime.types import Level, Pair, Score
@@ -37,6 +37,11 @@ class Gtm(WordMetric):
     @property
     def scale(self) -> tuple[float, float]:
         return (0.0, 1.0)
+
+    @property
+    def symmetric(self) -> bool:
+        # Which of several equal runs is taken depends on the side; how many words match does not.
+        return self.exponent == 1
 
     @property
     def statistics(self) -> tuple[str, ...]:
@@ -66,3 +71,8 @@ class Gtm(WordMetric):
         }
         on_empty = float(total[3] > 0)
         return Score(ratio(2 * size, hypothesis + reference, on_empty=on_empty), parts)
+
+    def scores(self, totals: Array, level: Level) -> Array:
+        """What `score` gives, for all rows at once."""
+        lengths = totals[:, 1] + totals[:, 2]
+        return ratios(2 * totals[:, 0], lengths, on_empty=(totals[:, 3] > 0).astype(float))

@@ -33,6 +33,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy
 from numpy.typing import NDArray
 
+from meantime.analysis.stems import stem
 from meantime.errors import UnsupportedLanguage
 from meantime.matching.chunks import ChunkAlignment, align_chunks
 from meantime.metrics import tokens
@@ -278,6 +279,10 @@ class Meteor(BaseMetric):
         parts = {name: float(values[0]) for name, values in self._compute(total[None, :]).items()}
         return Score(parts.pop("score"), parts)
 
+    def scores(self, totals: Array, level: Level) -> Array:
+        """What `score` gives, for all rows at once."""
+        return self._compute(totals)["score"]
+
     def explain(self, pair: Pair) -> Explanation:
         """The alignment with the best-scoring reference.
 
@@ -371,7 +376,7 @@ class Meteor(BaseMetric):
         known: dict[str, Any] = {}
         if self._uses("stem"):
             stems: dict[str, int] = {}
-            flat = (stems.setdefault(tokens.stem(word), len(stems)) for word in vocabulary)
+            flat = (stems.setdefault(stem(word), len(stems)) for word in vocabulary)
             known["keys"] = numpy.fromiter(flat, dtype=numpy.int32, count=len(vocabulary))
         if self._uses("synonym"):
             wordnet = open_wordnet(self.wordnet)

@@ -22,7 +22,7 @@ import numpy
 
 from meantime.errors import NotPrepared
 from meantime.matching.ngrams import NgramInformation
-from meantime.metrics.base import WordMetric
+from meantime.metrics.base import WordMetric, ratios
 from meantime.metrics.tokens import Overlay, Vocabulary, number
 from meantime.options import option
 from meantime.protocols import Array
@@ -109,6 +109,19 @@ class Nist(WordMetric):
         parts = dict(zip(self._part_names(self.max_order), each, strict=True))
         parts["brevity_penalty"] = penalty
         return Score(value, parts)
+
+    def scores(self, totals: Array, level: Level) -> Array:
+        """What `score` gives, for all rows at once."""
+        hypothesis, reference = totals[:, 0], totals[:, 1]
+        gains = totals[:, 2 : 2 + self.max_order]
+        values: Array = ratios(gains, totals[:, 2 + self.max_order :], on_empty=0.0).sum(axis=1)
+        if self.brevity_penalty:
+            short = (hypothesis < reference) & (hypothesis > 0)
+            shares = ratios(hypothesis, reference, on_empty=1.0)
+            logs = numpy.log(shares, out=numpy.zeros(len(shares)), where=short)
+            values = values * numpy.exp(_BETA * logs**2)
+            values[(hypothesis == 0) & (reference > 0)] = 0.0
+        return values / (self.max_order if self.average else 1)
 
     @staticmethod
     @cache

@@ -55,6 +55,13 @@ class Per(ErrorRate):
             total = numpy.array([max(hypothesis, reference) - common, reference])
         return super().score(total, level)
 
+    def scores(self, totals: Array, level: Level) -> Array:
+        """What `score` gives, for all rows at once."""
+        if self.unit == "rate" and self.pool:
+            edits = numpy.maximum(totals[:, 2], totals[:, 1]) - totals[:, 3]
+            totals = numpy.column_stack([edits, totals[:, 1]])
+        return super().scores(totals, level)
+
 
 def _longer(batch: Batch) -> NDArray[numpy.int64]:
     """The length of the longer side, for each reference."""

@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy
 from numpy.typing import NDArray
 
-from meantime.metrics.base import WordMetric, ratio
+from meantime.metrics.base import WordMetric, ratio, ratios
 from meantime.metrics.tokens import Batch
 from meantime.options import option
 from meantime.protocols import Array
@@ -86,6 +86,12 @@ class ErrorRate(WordMetric):
         if self.unit == "count":
             return Score(edits, parts)
         return Score(ratio(edits, length, on_empty=float(edits > 0)), parts)
+
+    def scores(self, totals: Array, level: Level) -> Array:
+        """What `score` gives, for all rows at once."""
+        if self.unit == "count":
+            return numpy.array(totals[:, 0])
+        return ratios(totals[:, 0], totals[:, 1], on_empty=(totals[:, 0] > 0).astype(float))
 
 
 def _rates(edits: NDArray[numpy.int64], lengths: NDArray[numpy.int64]) -> Array:

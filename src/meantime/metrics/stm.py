@@ -21,7 +21,7 @@ from typing import ClassVar
 import numpy
 
 from meantime.errors import UsageError
-from meantime.metrics.base import BaseMetric, ratio, require_references
+from meantime.metrics.base import BaseMetric, ratio, ratios, require_references
 from meantime.options import option
 from meantime.protocols import Array
 from meantime.types import Layer, Level, Pair, Score, Sentence, Tree
@@ -93,6 +93,15 @@ class Stm(BaseMetric):
         # Without any subtree on either side, nothing is wrong.
         value = ratio(sum(shares.values()), len(shares), on_empty=1.0)
         return Score(value, {**shares, "depths": float(len(shares))})
+
+    def scores(self, totals: Array, level: Level) -> Array:
+        """What `score` gives, for all rows at once."""
+        matches, counts = totals[:, : self.depth], totals[:, self.depth :]
+        shares = numpy.zeros(len(totals))
+        for depth in range(self.depth):
+            shares += ratios(matches[:, depth], counts[:, depth], on_empty=0.0)
+        depths = (counts > 0).sum(axis=1).astype(numpy.float64)
+        return ratios(shares, depths, on_empty=1.0)
 
     def _count(self, sentence: Sentence, pair: Pair, numbers: _Numbers) -> list[Counter[int]]:
         """How often a sentence has each subtree, by depth from 1."""

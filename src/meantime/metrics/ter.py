@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from meantime.errors import UnsupportedLanguage
 from meantime.matching.shifts import Shift, count_edits, trace
 from meantime.metrics import tokens
-from meantime.metrics.base import BaseMetric, ratio, require_references
+from meantime.metrics.base import BaseMetric, ratio, ratios, require_references
 from meantime.metrics.tokens import Batch
 from meantime.options import option
 from meantime.protocols import Array
@@ -141,6 +141,11 @@ class Ter(BaseMetric):
         edits, length = float(total[0]), float(total[1])
         rate = ratio(edits, length, on_empty=float(edits > 0))
         return Score(100 * rate, {"edits": edits, "reference_length": length})
+
+    def scores(self, totals: Array, level: Level) -> Array:
+        """What `score` gives, for all rows at once."""
+        edits, lengths = totals[:, 0], totals[:, 1]
+        return 100 * ratios(edits, lengths, on_empty=(edits > 0).astype(float))
 
     def explain(self, pair: Pair) -> Explanation:
         """The shifts in the order they are made, then the edits in the order of reading.

@@ -7,7 +7,6 @@ speaks of the same words. Those that would download a model are left out.
 from __future__ import annotations
 
 import importlib
-import threading
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain
@@ -71,24 +70,6 @@ def tokenise(text: str, tokeniser: str = "13a", lowercase: bool = False) -> tupl
     if tokeniser != "none":
         text = _tokeniser(tokeniser)(text)
     return tuple(text.split())
-
-
-_local = threading.local()
-
-
-@lru_cache(maxsize=1 << 17)
-def stem(word: str) -> str:
-    """The English stem of a word (Snowball)."""
-    # Snowball leaves words of one or two letters as they are.
-    if len(word) <= 2:
-        return word
-    # A stemmer keeps the word it works on, so each thread has its own.
-    if not hasattr(_local, "stemmer"):
-        import snowballstemmer
-
-        _local.stemmer = snowballstemmer.stemmer("english")
-    found: str = _local.stemmer.stemWord(word)
-    return found
 
 
 Ids = tuple[NDArray[numpy.int32], NDArray[numpy.int64]]

@@ -1,0 +1,78 @@
+"""From a corpus to what a campaign is made of: words to select, frames suggested."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from meantime.annotation import marks
+from meantime.annotation.campaign import CONTROL, Settings
+from meantime.annotation.store import NewSegment
+from meantime.annotation.words import split_words
+from meantime.errors import InputError, UnsupportedLanguage
+from meantime.protocols import Analyser
+from meantime.types import Corpus, Frame, Sentence, primary
+
+
+def needs_analyser(settings: Settings) -> bool:
+    """Whether frames are suggested, or the key made, by an analyser."""
+    return settings.prefill > 0 or settings.key == "analyser"
+
+
+def make_segments(
+    corpus: Corpus, settings: Settings, analyser: Analyser | None = None
+) -> tuple[NewSegment, ...]:
+    """The segments of a campaign; of several references the first.
+
+    Args:
+        corpus: Sources if there are any, references, outputs of systems.
+        settings: The campaign's.
+        analyser: Needed where `needs_analyser` says so.
+
+    Raises:
+        InputError: A segment has no reference.
+        UnsupportedLanguage: The analyser does not know the language of the texts.
+    """
+    for segment in corpus.segments:
+        if not segment.references:
+            raise InputError(f"Segment {segment.id} has no reference; judges need one.")
+    references = [split_words(s.references[0].text, s.references[0].lang) for s in corpus.segments]
+    outputs = {
+        system: [split_words(sentence.text, sentence.lang) for sentence in output]
+        for system, output in corpus.outputs.items()
+    }
+    found: dict[str, list[tuple[Frame, ...]]] = {}
+    if needs_analyser(settings) and analyser is not None:
+        found[CONTROL] = _analyse(references, settings, analyser)
+        for system, sentences in outputs.items():
+            found[system] = _analyse(sentences, settings, analyser)
+    made = []
+    for place, segment in enumerate(corpus.segments):
+        made.append(
+            NewSegment(
+                name=segment.id,
+                source=segment.source,
+                reference=references[place],
+                outputs={system: sentences[place] for system, sentences in outputs.items()},
+                key=found[CONTROL][place] if settings.key == "analyser" and found else None,
+                suggested={system: frames[place] for system, frames in found.items()} or None,
+            )
+        )
+    return tuple(made)
+
+
+def _analyse(
+    sentences: Sequence[Sentence], settings: Settings, analyser: Analyser
+) -> list[tuple[Frame, ...]]:
+    for lang in {sentence.lang for sentence in sentences}:
+        if primary(lang) not in analyser.languages:
+            raise UnsupportedLanguage(
+                f"the analyser {analyser.name} does not know the language {lang!r}; let people "
+                "mark the key and prefill nothing"
+            )
+    plain = [Sentence(sentence.text, sentence.lang) for sentence in sentences]
+    frames = []
+    for sentence, analysed in zip(sentences, analyser.analyse(plain), strict=True):
+        # Its words are those that people select, or else its spans would be of other words.
+        same = analysed.offsets == sentence.offsets
+        frames.append(marks.translate(analysed.frames or (), settings) if same else ())
+    return frames

@@ -1,0 +1,475 @@
+"""The pages in Chromium: from invitation to results, by mouse, touch and keyboard alone."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import random
+import re
+import shutil
+import socket
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from meantime.annotation.app import Config, create_app
+from meantime.annotation.campaign import Role, Settings
+from meantime.annotation.results import compute
+from meantime.annotation.simulate import Simulation
+from meantime.annotation.store import NewCampaign, NewSegment, open_store
+from meantime.annotation.words import split_words
+
+pytestmark = pytest.mark.needs("chromium")
+
+WIDE = {"viewport": {"width": 1100, "height": 900}}
+PHONE = {"viewport": {"width": 390, "height": 800}, "has_touch": True, "is_mobile": True}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory) -> Iterator:
+    """A store and the address of a server for it."""
+    import uvicorn
+
+    store = open_store(tmp_path_factory.mktemp("site"), durable=False)
+    bound = socket.create_server(("127.0.0.1", 0))
+    address = f"http://localhost:{bound.getsockname()[1]}"
+    app = create_app(store, Config(secret="browser" * 8, address=address))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
+    thread.start()
+    yield store, address
+    server.should_exit = True
+    thread.join(10)
+    store.close()
+
+
+@pytest.fixture
+def visit(browser, site) -> Iterator:
+    """Opens a page as somebody; fails on anything a console complains of."""
+    store, address = site
+    contexts, complaints = [], []
+
+    def do(person, path: str = "/", quiet: bool = False, **options):
+        context = browser.new_context(**(options or WIDE))
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(10000)
+        if not quiet:
+            page.on("console", lambda said: complaints.append(said.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on(
+            "request",
+            lambda asked: asked.url.startswith(address) or complaints.append(asked.url),
+        )
+        page.goto(f"{address}/enter/{store.make_link(person.id)}")
+        page.get_by_role("button", name="Enter").click()
+        page.wait_for_url(re.compile(r"/(work|campaigns)$"))
+        page.goto(f"{address}{path}")
+        return page
+
+    yield do
+    for context in contexts:
+        context.close()
+    # Steps refused on purpose are answered with codes that Chromium notes.
+    assert [one for one in complaints if "status of 4" not in one] == []
+
+
+def _new(store, name: str, segments, **changes) -> str:
+    settings = Settings(**{"training": False, "repeat_every": 0, **changes})
+    return store.create_campaign(NewCampaign(name, settings, tuple(segments)))
+
+
+def _fits(page) -> None:
+    """Nothing sticks out to the side, and everything one can use has a name to be read out."""
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    nameless = page.evaluate(
+        """[...document.querySelectorAll('button, input:not([type=hidden]), select, textarea, a')]
+        .filter((one) => !one.matches('.default')
+          && !(one.getAttribute('aria-label') || '').trim()
+          && !(one.labels && [...one.labels].some((label) => label.textContent.trim()))
+          && !one.textContent.trim())
+        .map((one) => one.outerHTML)"""
+    )
+    assert nameless == []
+
+
+def _begin(page) -> str:
+    page.locator("#next").click()
+    page.wait_for_selector("#work form")
+    page.wait_for_load_state()
+    return page.url.rsplit("/", 1)[1]
+
+
+def _until(page, expression: str) -> None:
+    """Wait for a truth; Playwright's own way is a script the pages' policy does not allow."""
+    from playwright.sync_api import Error
+
+    end = time.monotonic() + 10
+    while time.monotonic() < end:
+        # Between two pages there is nobody to ask.
+        with contextlib.suppress(Error):
+            if page.evaluate(expression):
+                return
+        time.sleep(0.03)
+    raise AssertionError(f"not so within ten seconds: {expression}")
+
+
+def _saved(page) -> None:
+    _until(page, "document.getElementById('saved').textContent === 'Saved'")
+
+
+def test_from_invitation_to_results(site, visit, tmp_path, truth) -> None:
+    store, address = site
+    owner = visit(store.add_person(None, "owner", Role.ADMINISTRATOR), "/campaigns/new")
+    one = truth["3"]
+    files = {"reference": one.reference, "source": one.source}
+    for name, sentence in files.items():
+        (tmp_path / f"{name}.txt").write_text(sentence.text + "\n")
+        owner.set_input_files(f"#{name}", tmp_path / f"{name}.txt")
+    outputs = []
+    for system, (sentence, _) in one.outputs.items():
+        outputs.append(tmp_path / f"{system}.txt")
+        outputs[-1].write_text(sentence.text + "\n")
+    owner.set_input_files("#hypotheses", outputs)
+    owner.fill("#name", "From invitation to results")
+    owner.fill("#judges", "1")
+    owner.get_by_label("as the control").uncheck()
+    owner.fill("#source_lang", "de")
+    _fits(owner)
+    owner.get_by_role("button", name="Make the campaign").click()
+    owner.get_by_text("0 of at least 7 annotators").wait_for()
+    campaign = owner.url.rsplit("/", 1)[1]
+    links = {}
+    for role, count in (("annotator", 7), ("judge", 1), ("ranker", 1)):
+        owner.goto(f"{address}/campaigns/{campaign}/people")
+        owner.fill("#names", "\n".join(f"{role} {n}" for n in range(count)))
+        owner.select_option("#role", role)
+        owner.get_by_role("button", name="Invite", exact=True).click()
+        owner.get_by_text("Send these links now").wait_for()
+        links[role] = owner.locator("code.link").all_inner_texts()
+        assert len(links[role]) == count
+    _fits(owner)
+
+    people = {person.name: person for person in store.people(campaign)}
+    ann = visit(people["annotator 0"], "/work")
+    ann.goto(links["annotator"][0])
+    ann.get_by_role("button", name="Enter").click()
+    ann.wait_for_url("**/work")
+    _fits(ann)
+    for _ in range(2):
+        _begin(ann) if ann.url.endswith("/work") else None
+        assert "Training" in ann.locator("h1").inner_text()
+        ann.locator("label.word", has_text="sold").or_(
+            ann.locator("label.word", has_text="said")
+        ).first.click()
+        ann.locator("#label-1").click()
+        ann.wait_for_selector("#choose-0")
+        ann.locator("label.word").first.click()
+        ann.locator("#label-5").click()
+        ann.wait_for_selector("#remove-0-0")
+        ann.locator("#done").click()
+        ann.get_by_text("How did it go?").wait_for()
+        _fits(ann)
+        ann.get_by_role("button", name="Go on").click()
+        ann.wait_for_selector("#work form#mark")
+    # The key: everything by mouse, drawing over the words of a filler.
+    words = ann.locator("label.word")
+    assert "Training" not in ann.locator("h1").inner_text()
+    words.filter(has_text="rescued").click()
+    ann.locator("#label-1").click()
+    ann.wait_for_selector("#choose-0")
+    for label, first, last in (
+        ("3", "Three", "children"),
+        ("6", "from", "river"),
+        ("2", "by", "fisherman"),
+    ):
+        start = words.filter(has_text=re.compile(f"^{first}")).first.bounding_box()
+        end = words.filter(has_text=re.compile(f"^{last}")).first.bounding_box()
+        ann.mouse.move(start["x"] + 6, start["y"] + 12)
+        ann.mouse.down()
+        ann.mouse.move(end["x"] + 6, end["y"] + 12, steps=6)
+        ann.mouse.up()
+        before = ann.locator("[id^=remove-0-]").count()
+        ann.locator(f"#label-{label}").click()
+        _until(ann, f"document.querySelectorAll('[id^=remove-0-]').length > {before}")
+    _saved(ann)
+    task = store.task(ann.url.rsplit("/", 1)[1])
+    from meantime.annotation import marks
+
+    assert {(r.label, r.spans) for r in marks.as_frames(task.answer)[0].roles} == {
+        (r.label, r.spans) for r in one.frames[0].roles
+    }
+    ann.locator("#done").click()
+    ann.wait_for_url("**/work?none=1")
+
+    # The other readers by simulation; then a judge and a ranker in the browser.
+    knowing = {"1": one}
+    settings = store.campaign(campaign).settings
+    readers = [person for name, person in people.items() if name.startswith("annotator")]
+    Simulation(store, knowing, settings, random.Random(1), None, 0.0).work(readers)
+    judge = visit(people["judge 0"], "/work")
+    _begin(judge)
+    done = 0
+    while "/task/" in judge.url:
+        _fits(judge)
+        before = judge.url
+        if done == 0:
+            judge.drag_and_drop(".card[data-frame='0']", "[data-drop='0']")
+        else:
+            judge.select_option("#match-0", "0")
+        judge.wait_for_selector(".roles")
+        for role in range(3):
+            if judge.locator(f"#role-0-{role}").input_value() == "":
+                judge.select_option(f"#role-0-{role}", "none")
+                _saved(judge)
+            else:
+                judge.locator(f"#verdict-0-{role}-correct").click()
+                judge.wait_for_selector(f"#verdict-0-{role}-correct[aria-pressed=true]")
+        _saved(judge)
+        assert "hmeant" not in judge.content().lower()
+        judge.locator("#done").click()
+        _until(judge, f"location.href !== '{before}'")
+        judge.wait_for_load_state()
+        done += 1
+    assert done == 6
+    ranker = visit(people["ranker 0"], "/work")
+    _begin(ranker)
+    _fits(ranker)
+    last = ranker.locator(".order li p").nth(2).inner_text()
+    ranker.drag_and_drop(".order li >> nth=2", ".order li >> nth=0")
+    _until(
+        ranker,
+        f"document.querySelector('.order li p').textContent.trim() === {json.dumps(last.strip())}",
+    )
+    ranker.locator("#done").click()
+    ranker.wait_for_url("**/work?none=1")
+    owner.goto(f"{address}/campaigns/{campaign}/results")
+    found = compute(store.everything(campaign))
+    assert len(found.systems) == 3
+    assert owner.locator("table").first.locator("tbody tr").count() == 3
+    _fits(owner)
+    for tail in ("", "/people", "/settings", "/log", "/segments/1"):
+        owner.goto(f"{address}/campaigns/{campaign}{tail}")
+        _fits(owner)
+
+
+def test_marking_with_the_keyboard_alone(site, visit, truth) -> None:
+    store, _ = site
+    campaign = _new(store, "keyboard", [truth["2"].new()])
+    page = visit(store.add_person(campaign, "ann", Role.ANNOTATOR), "/work")
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.id") == "next":
+            break
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#work form")
+    task = page.url.rsplit("/", 1)[1]
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.id") == "w0":
+            break
+    # The mayor did not sign the contract.
+    page.wait_for_load_state("load")
+    for _ in range(20):
+        # A key pressed before the page's script is there moves nothing.
+        if page.evaluate("document.activeElement.id") == "w4":
+            break
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("Space")
+    page.keyboard.press("1")
+    page.wait_for_selector("#choose-0")
+    assert page.evaluate("document.activeElement.id") == "w4"
+    page.keyboard.press("Home")
+    page.keyboard.press("Shift+ArrowRight")
+    page.keyboard.press("2")
+    page.wait_for_selector("#remove-0-0")
+    page.keyboard.press("z")
+    page.wait_for_selector("#remove-0-0", state="detached")
+    page.keyboard.press("Home")
+    page.keyboard.press("Shift+ArrowRight")
+    page.keyboard.press("2")
+    # Quicker than the answers come: steps stand in line.
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Shift+ArrowLeft")
+    page.keyboard.press("3")
+    page.wait_for_selector("#remove-0-1")
+    _saved(page)
+    frame = store.task(task).answer["frames"][0]
+    assert frame["predicate"] == [4, 5]
+    assert [(r["label"], r["spans"]) for r in frame["roles"]] == [
+        ("agent", [[0, 2]]),
+        ("experiencer", [[5, 7]]),
+    ]
+    # What a screen reader says of a marked word.
+    assert page.locator("#w0").get_attribute("aria-description").strip() == "agent"
+    page.focus("#done")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/work?none=1")
+
+
+@pytest.mark.parametrize("options", [WIDE, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize(
+    ("lang", "text"),
+    [
+        ("zh", "至此，在中国内地停售了近两个月的SK-II全线产品恢复销售。" * 3),
+        ("ar", "ذهبَ الولدُ إلى المدرسةِ الجديدةِ صباحَ اليومِ مع أخيه الصغير."),
+        ("en", "Until after their sales had ceased in mainland China for almost two months, " * 5),
+        ("en", "Donaudampfschifffahrtsgesellschaftskapitän" * 4 + " said so ."),
+    ],
+    ids=["chinese", "arabic", "long", "one-long-word"],
+)
+def test_scripts_and_lengths(site, visit, lang, text, options, request) -> None:
+    store, _ = site
+    sentence = split_words(text, lang)
+    new = NewSegment("1", sentence, sentence, {"a": sentence, "b": sentence})
+    campaign = _new(store, request.node.name[:80], [new], judges=1)
+    page = visit(store.add_person(campaign, "ann", Role.ANNOTATOR), "/work", **options)
+    task = _begin(page)
+    _fits(page)
+    assert page.locator("label.word").count() == len(sentence.tokens)
+    direction = page.locator(".sentence [dir]").evaluate("(one) => getComputedStyle(one).direction")
+    assert direction == ("rtl" if lang == "ar" else "ltr")
+    page.focus("#w0")
+    page.keyboard.press("Space")
+    page.keyboard.press("1")
+    page.wait_for_selector("#choose-0")
+    # On to the next word: to the left where one reads from right to left.
+    page.focus("#w1")
+    page.keyboard.press("Shift+ArrowLeft" if lang == "ar" else "Shift+ArrowRight")
+    page.keyboard.press("2")
+    page.wait_for_selector("#remove-0-0")
+    assert store.task(task).answer["frames"][0]["roles"][0]["spans"] == [[1, 3]]
+    _fits(page)
+    ranker = visit(store.add_person(campaign, "ranker", Role.RANKER), "/work", **options)
+    _begin(ranker)
+    _fits(ranker)
+
+
+def test_touch_on_a_phone(site, visit, truth) -> None:
+    store, _ = site
+    campaign = _new(store, "touch", [truth["2"].new()])
+    page = visit(store.add_person(campaign, "ann", Role.ANNOTATOR), "/work", **PHONE)
+    page.locator("#next").tap()
+    page.wait_for_selector("#work form")
+    task = page.url.rsplit("/", 1)[1]
+    page.locator("label.word", has_text="sign").tap()
+    page.locator("#label-1").tap()
+    page.wait_for_selector("#choose-0")
+    for number in (0, 1):
+        page.locator("label.word").nth(number).tap()
+    page.locator("#label-2").tap()
+    page.wait_for_selector("#remove-0-0")
+    assert store.task(task).answer["frames"][0]["roles"] == [{"label": "agent", "spans": [[0, 2]]}]
+    for box in ("#label-1", "#done", "#undo"):
+        size = page.locator(box).bounding_box()
+        assert size["height"] >= 38
+
+
+def test_a_lost_connection_loses_nothing(site, visit, truth) -> None:
+    store, _ = site
+    campaign = _new(store, "lost", [truth["2"].new()])
+    page = visit(store.add_person(campaign, "ann", Role.ANNOTATOR), "/work", quiet=True)
+    task = _begin(page)
+    lost = {"requests": 2, "answers": 1}
+
+    def handle(route) -> None:
+        if lost["requests"]:
+            lost["requests"] -= 1
+            route.abort()
+        elif lost["answers"]:
+            # It arrives, and its answer does not.
+            lost["answers"] -= 1
+            route.fetch()
+            route.abort()
+        else:
+            route.continue_()
+
+    page.route(
+        f"**/task/{task}", lambda r: handle(r) if r.request.method == "POST" else r.continue_()
+    )
+    page.focus("#w4")
+    page.keyboard.press("Space")
+    page.keyboard.press("1")
+    page.get_by_text("Connection lost").wait_for()
+    page.keyboard.press("Home")
+    page.keyboard.press("Space")
+    page.keyboard.press("2")
+    page.wait_for_selector("#remove-0-0", timeout=20000)
+    _saved(page)
+    found = store.task(task)
+    assert found.revision == 2
+    assert [r["spans"] for r in found.answer["frames"][0]["roles"]] == [[[0, 1]]]
+
+
+def test_two_tabs_and_a_double_click(site, visit, truth) -> None:
+    store, _ = site
+    campaign = _new(store, "tabs", [truth["2"].new()])
+    one = visit(store.add_person(campaign, "ann", Role.ANNOTATOR), "/work")
+    task = _begin(one)
+    two = one.context.new_page()
+    two.goto(one.url)
+    one.focus("#w4")
+    one.keyboard.press("Space")
+    one.locator("#label-1").dblclick()
+    one.wait_for_selector("#choose-0")
+    _saved(one)
+    two.focus("#w1")
+    two.keyboard.press("Space")
+    two.keyboard.press("1")
+    two.get_by_role("alert").wait_for()
+    assert "another window" in two.get_by_role("alert").inner_text()
+    # The newest state is shown, and the words selected are selected still.
+    assert two.locator("#choose-0").inner_text() == "sign"
+    assert two.locator("#w1").is_checked()
+    two.keyboard.press("2")
+    two.wait_for_selector("#remove-0-0")
+    frames = store.task(task).answer["frames"]
+    assert [frame["predicate"] for frame in frames] == [[4, 5]]
+    time.sleep(0.1)
+    assert store.task(task).answer["frames"][0]["roles"][0]["spans"] == [[1, 2]]
+
+
+def test_rating_by_number_key(site, visit, truth) -> None:
+    store, _ = site
+    campaign = _new(store, "rate", [truth["1"].new()], raters=1)
+    page = visit(store.add_person(campaign, "ray", Role.RATER), "/work", **PHONE)
+    task = _begin(page)
+    _fits(page)
+    page.keyboard.press("4")
+    page.wait_for_selector("#rating-4:checked")
+    _saved(page)
+    assert store.task(task).answer == {"rating": 4}
+    before = page.url
+    page.locator("#done").tap()
+    _until(page, f"location.href !== '{before}'")
+
+
+def test_without_a_script_everything_works(site, visit, truth) -> None:
+    store, _ = site
+    campaign = _new(store, "bare", [truth["2"].new()])
+    options = {**WIDE, "java_script_enabled": False}
+    page = visit(store.add_person(campaign, "ann", Role.ANNOTATOR), "/work", **options)
+    page.locator("#next").click()
+    page.locator("label.word", has_text="sign").click()
+    page.locator("#label-1").click()
+    page.locator("#choose-0").wait_for()
+    page.locator("label.word").nth(1).click()
+    page.locator("#label-2").click()
+    page.locator("#remove-0-0").wait_for()
+    page.locator("#done").click()
+    page.wait_for_url("**/work?none=1")
