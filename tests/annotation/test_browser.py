@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import pytest
 
 from meantime.annotation.app import Config, create_app
-from meantime.annotation.campaign import Role, Settings
+from meantime.annotation.campaign import Role, Settings, Training
 from meantime.annotation.results import compute
 from meantime.annotation.simulate import Simulation
 from meantime.annotation.store import NewCampaign, NewSegment, open_store
@@ -89,7 +89,7 @@ def visit(browser, site) -> Iterator:
 
 
 def _new(store, name: str, segments, **changes) -> str:
-    settings = Settings(**{"training": False, "repeat_every": 0, **changes})
+    settings = Settings(**{"training": Training.OFF, "repeat_every": 0, **changes})
     return store.create_campaign(NewCampaign(name, settings, tuple(segments)))
 
 
