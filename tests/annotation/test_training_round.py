@@ -13,6 +13,7 @@ from meantime.annotation.campaign import Kind, Label, Role, Settings, Training
 from meantime.annotation.simulate import Simulation
 from meantime.annotation.store import NewCampaign, NotAllowed
 from meantime.annotation.store.store import UNDO
+from meantime.errors import FormatError
 from meantime.types import Frame, Span
 from meantime.types import Role as Filler
 
@@ -188,3 +189,23 @@ def test_simulated_people_train_and_then_work(store, truth, clock) -> None:
         Kind.MARK,
         Kind.JUDGE,
     }
+
+
+def test_a_line_of_exported_judgements_is_an_example(small, truth, clock) -> None:
+    from meantime.annotation.results import collect_judgements
+    from meantime.formats.judgements import render_judgements
+
+    campaign, settings = _campaign(small, truth, training=Training.OFF, judges=1, control=False)
+    people = [small.add_person(campaign, f"a{n}", Role.ANNOTATOR) for n in range(7)]
+    people.append(small.add_person(campaign, "joe", Role.JUDGE))
+    Simulation(small, truth, settings, random.Random(1), clock, 0.0).work(people)
+    exported = render_judgements(collect_judgements(small.everything(campaign)))
+    line = json.loads(exported.splitlines()[0])
+    with pytest.raises(FormatError, match="2 readings; an example has one"):
+        training.read_examples(json.dumps(line), "x", settings)
+    line["readings"] = line["readings"][:1]
+    [content] = training.read_examples(json.dumps(line), "x", settings)
+    example = training.open_example(content, settings)
+    assert training.grade(example, _key(example), settings).agreement == 1
+    gold = training.read_gold(exported, "x", settings)
+    assert gold["1"][1] == truth["1"].frames
