@@ -89,15 +89,13 @@ def _new_page(
     texts: dict[str, str],
     message: str,
 ) -> Response:
-    labels = [*values["labels"]]
-    labels += [{"name": "", "asks": "", "help": "", "core": False}] * (_LABEL_ROWS - len(labels))
     return here.page(
         request,
         "new.html",
         400 if message else 200,
         me=me,
         settings=values,
-        labels=labels,
+        labels=_label_rows(values),
         texts=texts,
         message=message,
         analyser=here.config.analyser is not None,
@@ -285,11 +283,25 @@ def settings(request: Request, here: Here, me: Administrator, own: Own) -> Respo
     return _settings_page(request, here, me, own, settings_as_json(own.settings), "")
 
 
+def _label_rows(values: dict[str, Any]) -> list[dict[str, Any]]:
+    """The labels of settings, and empty rows for more."""
+    rows = [*values["labels"]]
+    return rows + [{"name": "", "asks": "", "help": "", "core": False}] * (_LABEL_ROWS - len(rows))
+
+
+def _or_settings(
+    act: Callable[[], str], request: Request, here: Site, me: Person, own: Campaign
+) -> Response:
+    """Go where an act leads to, or show the settings with what is wrong."""
+    try:
+        return redirect(act())
+    except MeantimeError as error:
+        return _settings_page(request, here, me, own, settings_as_json(own.settings), str(error))
+
+
 def _settings_page(
     request: Request, here: Site, me: Person, own: Campaign, values: dict[str, Any], message: str
 ) -> Response:
-    labels = [*values["labels"]]
-    labels += [{"name": "", "asks": "", "help": "", "core": False}] * (_LABEL_ROWS - len(labels))
     return here.page(
         request,
         "settings.html",
@@ -297,7 +309,7 @@ def _settings_page(
         me=me,
         campaign=own,
         settings=values,
-        labels=labels,
+        labels=_label_rows(values),
         message=message,
         examples=here.store.examples(own.id),
         shipped={str(kind): len(training.shipped_names(kind)) for kind in training.TRAINED},
@@ -328,17 +340,12 @@ async def add_segments(request: Request, here: Here, me: Administrator, own: Own
     form = await request.form()
     files = await _uploads(form)
 
-    def add() -> Response:
-        try:
-            corpus = _read(files, _texts(form))
-            segments = _segments(here, corpus, own.settings, files)
-            here.store.add_segments(own.id, segments, by=me.id)
-        except MeantimeError as error:
-            values = settings_as_json(own.settings)
-            return _settings_page(request, here, me, own, values, str(error))
-        return redirect(f"/campaigns/{own.id}")
+    def add() -> str:
+        segments = _segments(here, _read(files, _texts(form)), own.settings, files)
+        here.store.add_segments(own.id, segments, by=me.id)
+        return f"/campaigns/{own.id}"
 
-    return await run_in_threadpool(add)
+    return await run_in_threadpool(_or_settings, add, request, here, me, own)
 
 
 @router.post("/campaigns/{campaign}/examples")
@@ -347,18 +354,14 @@ async def set_examples(request: Request, here: Here, me: Administrator, own: Own
     form = await request.form()
     files = await _uploads(form)
 
-    def change() -> Response:
-        try:
-            examples = [] if form.get("reset") else _examples(files, own.settings)
-            if not examples and not form.get("reset"):
-                raise InputError("Choose a file of examples first.")
-            here.store.set_examples(own.id, examples, by=me.id)
-        except MeantimeError as error:
-            values = settings_as_json(own.settings)
-            return _settings_page(request, here, me, own, values, str(error))
-        return redirect(f"/campaigns/{own.id}/settings")
+    def change() -> str:
+        examples = [] if form.get("reset") else _examples(files, own.settings)
+        if not examples and not form.get("reset"):
+            raise InputError("Choose a file of examples first.")
+        here.store.set_examples(own.id, examples, by=me.id)
+        return f"/campaigns/{own.id}/settings"
 
-    return await run_in_threadpool(change)
+    return await run_in_threadpool(_or_settings, change, request, here, me, own)
 
 
 def _examples(
