@@ -16,7 +16,7 @@ from pathlib import Path
 
 from meantime.analysis import open_analyser
 from meantime.annotation import judging, marks
-from meantime.annotation.campaign import Role, Settings
+from meantime.annotation.campaign import Role, Settings, Training
 from meantime.annotation.correlations import correlate, score_segments
 from meantime.annotation.demo import make_demo
 from meantime.annotation.results import SegmentScore, collect_judgements, compute
@@ -36,7 +36,7 @@ def example(folder: Path) -> Accuracy:
     """Table 2 through the application's store: marked, judged, collected, scored."""
     [judged] = read_judgements(HERE / "example.jsonl")
     settings = Settings(
-        training=False, control=False, key="analyser", judges=1, rankers=0, repeat_every=0
+        training=Training.OFF, control=False, key="analyser", judges=1, rankers=0, repeat_every=0
     )
     segment = NewSegment(
         "1",
@@ -122,7 +122,7 @@ def campaign(folder: Path) -> tuple[Store, str]:
     store = open_store(
         folder / "campaign", clock=clock, durable=False, ids=lambda: f"{rng.getrandbits(64):016x}"
     )
-    settings = Settings(rankers=1, raters=0, training=False)
+    settings = Settings(rankers=1, raters=0, training=Training.OFF)
     made = make_demo(store, clock, seed=2010, error=0.13, finished=None, settings=settings)
     return store, made.campaign
 

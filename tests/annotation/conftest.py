@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from meantime.annotation.campaign import Role, Settings
+from meantime.annotation.campaign import Role, Settings, Training
 from meantime.annotation.simulate import Clock, demo_segments
 from meantime.annotation.store import NewCampaign, Store, open_store
 
@@ -123,7 +123,7 @@ def truth():
 
 @pytest.fixture
 def settings() -> Settings:
-    return Settings(training=False, repeat_every=0)
+    return Settings(training=Training.OFF, repeat_every=0)
 
 
 @pytest.fixture

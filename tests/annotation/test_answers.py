@@ -195,7 +195,10 @@ def test_settings_are_kept_as_they_are_and_checked() -> None:
         ({"annotator": 2}, "no setting is called 'annotator'"),
         ({"labels": [{"name": "x", "asks": "", "help": ""}]}, "two or more"),
         ({"labels": [{"nam": "x"}]}, "labels: "),
-        ({"key": "magic"}, "people or analyser"),
+        ({"key": "magic"}, "people, analyser, file"),
+        ({"training": "maybe"}, "off, shown, required"),
+        ({"training": True}, "training is True"),
+        ({"training_pass": 1.5}, "training_pass is 1.5"),
         ({"w0": float("nan")}, "w0 is nan"),
     ]:
         with pytest.raises(UsageError, match=message):

@@ -11,11 +11,13 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
+from meantime.annotation import judging, training
 from meantime.annotation.app import Config, create_app
-from meantime.annotation.campaign import Role, Settings
+from meantime.annotation.campaign import Kind, Role, Settings, Training
 from meantime.annotation.results import compute
 from meantime.annotation.simulate import Simulation
 from meantime.annotation.store import NewCampaign, NewSegment, open_store
@@ -89,7 +91,7 @@ def visit(browser, site) -> Iterator:
 
 
 def _new(store, name: str, segments, **changes) -> str:
-    settings = Settings(**{"training": False, "repeat_every": 0, **changes})
+    settings = Settings(**{"training": Training.OFF, "repeat_every": 0, **changes})
     return store.create_campaign(NewCampaign(name, settings, tuple(segments)))
 
 
@@ -107,11 +109,88 @@ def _fits(page) -> None:
     assert nameless == []
 
 
+def _ready(page, what: str = "#work form") -> None:
+    """Wait until a page is there with its script: a key pressed before that moves nothing."""
+    _until(
+        page,
+        "document.readyState === 'complete' && "
+        "document.documentElement.classList.contains('script') && "
+        f"document.querySelector('{what}') !== null",
+    )
+
+
 def _begin(page) -> str:
     page.locator("#next").click()
-    page.wait_for_selector("#work form")
-    page.wait_for_load_state()
+    _ready(page)
     return page.url.rsplit("/", 1)[1]
+
+
+def _next_page(page, before: str) -> None:
+    """Wait for another page than the one there was."""
+    _until(page, f"location.href !== {json.dumps(before)}")
+    _ready(page, "main")
+
+
+def _label(page, words, label: int, goal: str) -> None:
+    """Select words and say what they are, and wait until it is shown."""
+    for span in words:
+        for word in range(span.start, span.end):
+            page.locator("label.word").nth(word).click()
+    page.locator(f"#label-{label}").click()
+    page.wait_for_selector(goal)
+    _saved(page)
+
+
+def _mark_key(page, example, settings) -> None:
+    """Mark an example as its key has it, by pointing."""
+    names = [label.name for label in settings.labels]
+    for number, frame in enumerate(example.frames):
+        _label(page, [frame.predicate], 1, f"#choose-{number}")
+        for place, role in enumerate(frame.roles):
+            where = f"#remove-{number}-{place}"
+            _label(page, role.spans, names.index(role.label) + 1, where)
+
+
+def _train(page, store, settings) -> int:
+    """Answer examples as their keys do until real work comes; returns how many there were."""
+    count = 0
+    while "Training" in page.locator("h1").inner_text():
+        task = store.task(page.url.rsplit("/", 1)[1])
+        example = training.open_example(store.example(task), settings)
+        _fits(page)
+        if example.kind is Kind.MARK:
+            _mark_key(page, example, settings)
+        else:
+            _judge_key(page, example)
+        page.locator("#done").click()
+        page.get_by_text("That is enough to go on.").wait_for()
+        assert "agreement 100 %" in page.locator("#verdict").inner_text()
+        _fits(page)
+        before = page.url
+        page.get_by_role("button", name="Go on").click()
+        _next_page(page, before)
+        count += 1
+    return count
+
+
+def _judge_key(page, example) -> None:
+    key = judging.from_judgement(example.judgement, example.theirs)["matches"]
+    for number, match in key.items():
+        chosen = "none" if match["hypothesis"] is None else str(match["hypothesis"])
+        page.select_option(f"#match-{number}", chosen)
+        _until(page, f"document.getElementById('match-{number}').value === '{chosen}'")
+        _saved(page)
+        for place, role in enumerate(match["roles"]):
+            where = f"role-{number}-{place}"
+            said = "none" if role["hypothesis"] is None else str(role["hypothesis"])
+            if page.locator(f"#{where}").input_value() != said:
+                page.select_option(f"#{where}", said)
+                _saved(page)
+            if role["verdict"] is not None:
+                button = f"#verdict-{number}-{place}-{role['verdict']}"
+                page.locator(button).click()
+                page.wait_for_selector(f"{button}[aria-pressed=true]")
+                _saved(page)
 
 
 def _until(page, expression: str) -> None:
@@ -170,22 +249,9 @@ def test_from_invitation_to_results(site, visit, tmp_path, truth) -> None:
     ann.get_by_role("button", name="Enter").click()
     ann.wait_for_url("**/work")
     _fits(ann)
-    for _ in range(2):
-        _begin(ann) if ann.url.endswith("/work") else None
-        assert "Training" in ann.locator("h1").inner_text()
-        ann.locator("label.word", has_text="sold").or_(
-            ann.locator("label.word", has_text="said")
-        ).first.click()
-        ann.locator("#label-1").click()
-        ann.wait_for_selector("#choose-0")
-        ann.locator("label.word").first.click()
-        ann.locator("#label-5").click()
-        ann.wait_for_selector("#remove-0-0")
-        ann.locator("#done").click()
-        ann.get_by_text("How did it go?").wait_for()
-        _fits(ann)
-        ann.get_by_role("button", name="Go on").click()
-        ann.wait_for_selector("#work form#mark")
+    settings = store.campaign(campaign).settings
+    _begin(ann)
+    assert _train(ann, store, settings) == 3
     # The key: everything by mouse, drawing over the words of a filler.
     words = ann.locator("label.word")
     assert "Training" not in ann.locator("h1").inner_text()
@@ -218,11 +284,11 @@ def test_from_invitation_to_results(site, visit, tmp_path, truth) -> None:
 
     # The other readers by simulation; then a judge and a ranker in the browser.
     knowing = {"1": one}
-    settings = store.campaign(campaign).settings
     readers = [person for name, person in people.items() if name.startswith("annotator")]
     Simulation(store, knowing, settings, random.Random(1), None, 0.0).work(readers)
     judge = visit(people["judge 0"], "/work")
     _begin(judge)
+    assert _train(judge, store, settings) == 2
     done = 0
     while "/task/" in judge.url:
         _fits(judge)
@@ -242,8 +308,7 @@ def test_from_invitation_to_results(site, visit, tmp_path, truth) -> None:
         _saved(judge)
         assert "hmeant" not in judge.content().lower()
         judge.locator("#done").click()
-        _until(judge, f"location.href !== '{before}'")
-        judge.wait_for_load_state()
+        _next_page(judge, before)
         done += 1
     assert done == 6
     ranker = visit(people["ranker 0"], "/work")
@@ -276,16 +341,14 @@ def test_marking_with_the_keyboard_alone(site, visit, truth) -> None:
         if page.evaluate("document.activeElement.id") == "next":
             break
     page.keyboard.press("Enter")
-    page.wait_for_selector("#work form")
+    _ready(page)
     task = page.url.rsplit("/", 1)[1]
     for _ in range(20):
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.id") == "w0":
             break
     # The mayor did not sign the contract.
-    page.wait_for_load_state("load")
     for _ in range(20):
-        # A key pressed before the page's script is there moves nothing.
         if page.evaluate("document.activeElement.id") == "w4":
             break
         page.keyboard.press("ArrowRight")
@@ -365,7 +428,7 @@ def test_touch_on_a_phone(site, visit, truth) -> None:
     campaign = _new(store, "touch", [truth["2"].new()])
     page = visit(store.add_person(campaign, "ann", Role.ANNOTATOR), "/work", **PHONE)
     page.locator("#next").tap()
-    page.wait_for_selector("#work form")
+    _ready(page)
     task = page.url.rsplit("/", 1)[1]
     page.locator("label.word", has_text="sign").tap()
     page.locator("#label-1").tap()
@@ -423,6 +486,7 @@ def test_two_tabs_and_a_double_click(site, visit, truth) -> None:
     task = _begin(one)
     two = one.context.new_page()
     two.goto(one.url)
+    _ready(two)
     one.focus("#w4")
     one.keyboard.press("Space")
     one.locator("#label-1").dblclick()
@@ -440,7 +504,7 @@ def test_two_tabs_and_a_double_click(site, visit, truth) -> None:
     two.wait_for_selector("#remove-0-0")
     frames = store.task(task).answer["frames"]
     assert [frame["predicate"] for frame in frames] == [[4, 5]]
-    time.sleep(0.1)
+    _saved(two)
     assert store.task(task).answer["frames"][0]["roles"][0]["spans"] == [[1, 2]]
 
 
@@ -456,7 +520,48 @@ def test_rating_by_number_key(site, visit, truth) -> None:
     assert store.task(task).answer == {"rating": 4}
     before = page.url
     page.locator("#done").tap()
-    _until(page, f"location.href !== '{before}'")
+    _next_page(page, before)
+
+
+@pytest.mark.parametrize("options", [WIDE, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.JUDGE], ids=str)
+def test_training_is_passed_before_real_work(site, visit, truth, role, options, request) -> None:
+    store, _ = site
+    segment = truth["2"].new()
+    new = replace(segment, key=truth["2"].frames)
+    name = request.node.name[:80]
+    campaign = _new(store, name, [new], training=Training.REQUIRED, key="file", judges=1)
+    settings = store.campaign(campaign).settings
+    if role is Role.JUDGE:
+        readers = [store.add_person(campaign, f"reader {n}", Role.ANNOTATOR) for n in range(2)]
+        Simulation(store, truth, settings, random.Random(1), None, 0.0).work(readers)
+    page = visit(store.add_person(campaign, "new here", role), "/work", **options)
+    assert "0 of" in page.locator("#training").inner_text()
+    first = _begin(page)
+    if role is Role.ANNOTATOR:
+        page.locator("#confirm").check()
+    else:
+        page.select_option("#match-0", "none")
+        _saved(page)
+    page.locator("#done").click()
+    page.get_by_text("are needed").wait_for()
+    assert "Training" not in page.locator("h1").inner_text()
+    _fits(page)
+    before = page.url
+    # The button is where the keyboard is.
+    _until(page, "document.activeElement.textContent === 'Try again'")
+    page.keyboard.press("Enter")
+    _next_page(page, before)
+    _ready(page)
+    again = page.url.rsplit("/", 1)[1]
+    assert again != first
+    assert store.task(again).example == store.task(first).example
+    count = len(training.shipped_names(Kind.MARK if role is Role.ANNOTATOR else Kind.JUDGE))
+    assert _train(page, store, settings) == count
+    _ready(page)
+    real = store.task(page.url.rsplit("/", 1)[1])
+    assert real.kind is not Kind.TRAINING
+    _fits(page)
 
 
 def test_without_a_script_everything_works(site, visit, truth) -> None:

@@ -15,7 +15,7 @@ import time
 import urllib.parse
 from dataclasses import replace
 
-from meantime.annotation.campaign import Kind, Role, Settings
+from meantime.annotation.campaign import Kind, Role, Settings, Training
 from meantime.annotation.store import NewCampaign, open_store
 
 PEOPLE = 50
@@ -107,7 +107,7 @@ def fields_of(page: str) -> dict[str, str]:
 
 
 def _campaign(store, truth, people: int, segments: int = 6):
-    settings = replace(Settings(), training=False, repeat_every=0, annotators=16)
+    settings = replace(Settings(), training=Training.OFF, repeat_every=0, annotators=16)
     every = [truth[str(n + 1)].new() for n in range(segments)]
     campaign = store.create_campaign(NewCampaign("load", settings, tuple(every)))
     links = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import random
 from dataclasses import replace
 
@@ -10,12 +11,13 @@ import pytest
 from sqlalchemy import inspect, text
 
 from meantime.annotation import transfer
+from meantime.annotation.campaign import Training
 from meantime.annotation.results import compute
 from meantime.annotation.simulate import Simulation
 from meantime.annotation.store import backup, open_store, restore
 from meantime.annotation.store.migrations import LATEST, migrate, version_of
 from meantime.annotation.store.opening import FILE, open_engine
-from meantime.annotation.store.schema import METADATA
+from meantime.annotation.store.schema import METADATA, OF_A_CAMPAIGN
 from meantime.errors import FormatError, InputError, UsageError
 
 
@@ -55,7 +57,10 @@ def test_an_export_gives_the_same_campaign_again(store, worked, tmp_path) -> Non
         (lambda lines: ["{}"], "no exported campaign"),
         (lambda lines: lines[:-1], "cut short"),
         (
-            lambda lines: [lines[0].replace('"version": 3', '"version": 99'), *lines[1:]],
+            lambda lines: [
+                lines[0].replace(f'"version": {LATEST}', '"version": 99'),
+                *lines[1:],
+            ],
             "version 99",
         ),
         (lambda lines: [lines[0], "nonsense", *lines[2:]], ":2: not a row"),
@@ -125,8 +130,6 @@ def test_a_damaged_backup_is_refused(small, make, settings, tmp_path) -> None:
 
 
 def test_a_backup_whose_rows_do_not_fit_leaves_the_database_usable(place, tmp_path, clock) -> None:
-    import json
-
     from meantime.annotation.campaign import Role
 
     store = open_store(tmp_path / "first", clock=clock)
@@ -166,6 +169,16 @@ _ROWS[2] = (
     _ROWS[1][4].replace("4)", "4, 0)"),
     *_ROWS[1][5:],
 )
+_ROWS[3] = (
+    *_ROWS[2],
+    # A training round as it was: shown, two sentences by their number.
+    "INSERT INTO campaigns VALUES ('d', 'trained', 'open', '{\"training\": true}', 1)",
+    "INSERT INTO people VALUES ('q', 'd', 'ben', 'annotator', 1, 1)",
+    "INSERT INTO tasks VALUES ('u', 'd', NULL, 'training', 'q', 0, 'done', 'q', NULL, 0, 1, 2, 3,"
+    " 0)",
+    "INSERT INTO tasks VALUES ('w', 'd', NULL, 'training', 'q', 1, 'open', 'q', NULL, 0, NULL,"
+    " NULL, NULL, 0)",
+)
 
 
 @pytest.mark.parametrize("version", range(LATEST))
@@ -185,8 +198,68 @@ def test_a_database_of_any_past_version_is_brought_up_to_date(place, version) ->
         assert not task.prefilled
         assert data.versions["v"].suggested is None
         assert store.log("c")[0].action == "finish"
+        assert store.campaign("c").settings.training is Training.OFF
+    if version == 3:
+        assert store.campaign("d").settings.training is Training.SHOWN
+        ben = store.person("q")
+        assert (store.trained(ben).examples, store.trained(ben).passed) == (3, 1)
+        lesson, _ = store.claim(ben)
+        assert (lesson.id, lesson.example) == ("w", "pilot")
+        assert "pilot" in store.example(lesson)["text"]
+        store.finish("w", ben, "finished", lesson.revision, lambda _: None)
+        assert store.claim(ben)[0].example == "storm"
     store.close()
     _is_of_today(place)
+
+
+@pytest.mark.parametrize("version", range(1, LATEST))
+@pytest.mark.parametrize("form", ["jsonl", "csv"])
+def test_an_export_of_any_past_version_is_brought_up_to_date(
+    small, tmp_path, version, form
+) -> None:
+    engine = open_engine(tmp_path / "old", None)
+    migrate(engine, version)
+    with engine.begin() as connection:
+        for statement in _ROWS[version]:
+            connection.execute(text(statement))
+        rows = []
+        for table in OF_A_CAMPAIGN:
+            if inspect(connection).has_table(table.name):
+                own = "id" if table.name == "campaigns" else "campaign"
+                found = connection.execute(text(f"SELECT * FROM {table.name} WHERE {own} = 'c'"))
+                names = list(found.keys())
+                rows.append((table.name, names, [dict(row._mapping) for row in found]))
+    engine.dispose()
+    path = tmp_path / "exported"
+    if form == "jsonl":
+        listed = [[name, row] for name, _, own in rows for row in own]
+        head = {"what": "meantime campaign", "version": version, "rows": len(listed)}
+        path.write_text("".join(json.dumps(line) + "\n" for line in [head, *listed]))
+    else:
+        path.mkdir()
+        (path / "version.csv").write_text(f"what,version\r\nmeantime campaign,{version}\r\n")
+        for name, names, own in rows:
+            lines = [",".join(names)]
+            lines += [",".join(transfer._field(row[one]) for one in names) for row in own]
+            (path / f"{name}.csv").write_text("".join(f"{line}\r\n" for line in lines))
+    assert transfer.import_campaign(small, path) == "c"
+    [task] = small.everything("c").tasks
+    assert task.answer["frames"][0]["predicate"] == [1, 2]
+    assert small.campaign("c").settings.training is Training.OFF
+
+
+def test_an_old_export_that_does_not_fit_is_refused(small, tmp_path) -> None:
+    row = {"id": "c", "name": "x", "state": "open", "settings": "{}", "created": 1.0, "more": 1}
+    lines = [{"what": "meantime campaign", "version": 2, "rows": 1}, ["campaigns", row]]
+    path = tmp_path / "old.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(FormatError, match="do not fit the tables of version 2"):
+        transfer.import_campaign(small, path)
+    for version in ("0", "-1", "true", '"2"'):
+        path.write_text(f'{{"what": "meantime campaign", "version": {version}, "rows": 0}}\n')
+        with pytest.raises(FormatError, match="no exported campaign"):
+            transfer.import_campaign(small, path)
+    assert small.campaigns() == []
 
 
 def _is_of_today(place) -> None:
@@ -231,8 +304,6 @@ def test_a_backup_of_a_past_version_is_brought_up_to_date(tmp_path) -> None:
         ["versions", {"id": "v", "campaign": "c", "segment": "s", "kind": "key", "system": "",
                       "text": "x", "tokens": "[]", "offsets": "[]"}],
     ]  # fmt: skip
-    import json
-
     lines = [{"what": "meantime annotate backup", "version": 1}, *rows, {"rows": 3}]
     path = tmp_path / "old.gz"
     path.write_bytes(gzip.compress("\n".join(map(json.dumps, lines)).encode()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from meantime.analysis import open_analyser
-from meantime.annotation.campaign import Kind, Role, Settings
+from meantime.annotation.campaign import Kind, Role, Settings, Training
 from meantime.annotation.making import make_segments, needs_analyser
 from meantime.annotation.store import NewCampaign
 from meantime.errors import InputError, UnsupportedLanguage
@@ -22,7 +22,7 @@ CORPUS = Corpus(
 
 
 def test_the_analyser_suggests_and_makes_the_key(small) -> None:
-    settings = Settings(key="analyser", prefill=1.0, training=False, annotators=2)
+    settings = Settings(key="analyser", prefill=1.0, training=Training.OFF, annotators=2)
     assert needs_analyser(settings)
     [made] = make_segments(CORPUS, settings, open_analyser())
     [frame] = made.key

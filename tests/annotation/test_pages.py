@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import zipfile
 from collections.abc import Iterator
@@ -12,10 +13,10 @@ import pytest
 from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 
-from meantime.annotation import transfer
+from meantime.annotation import training, transfer
 from meantime.annotation.app import Config, create_app
 from meantime.annotation.app.security import POLICY, Limiter
-from meantime.annotation.campaign import Role, Settings
+from meantime.annotation.campaign import Kind, Role, Settings, Training
 from meantime.annotation.simulate import Simulation
 from meantime.annotation.store import NewCampaign, open_store
 
@@ -87,6 +88,7 @@ CAMPAIGN = {
     "GET /campaigns/{campaign}/settings": 200,
     "POST /campaigns/{campaign}/settings": 303,
     "POST /campaigns/{campaign}/segments": 400,
+    "POST /campaigns/{campaign}/examples": 303,
     "GET /campaigns/{campaign}/people": 200,
     "POST /campaigns/{campaign}/people": 200,
     "POST /campaigns/{campaign}/people/{person}/link": 200,
@@ -100,6 +102,7 @@ CAMPAIGN = {
 FORMS = {
     "POST /campaigns/{campaign}/state": {"state": "open"},
     "POST /campaigns/{campaign}/people": {"names": "somebody new", "role": "judge"},
+    "POST /campaigns/{campaign}/examples": {"reset": "yes"},
 }
 
 
@@ -194,7 +197,7 @@ def test_nobody_sees_or_changes_anothers_task(world) -> None:
 
 def test_a_judge_sees_no_score_and_nobody_a_systems_name(world, truth, clock) -> None:
     store, one = world["store"], world["one"]
-    settings = Settings(training=False, repeat_every=0)
+    settings = Settings(training=Training.OFF, repeat_every=0)
     readers = [p for p in store.people(one) if p.role is Role.ANNOTATOR]
     readers += [store.add_person(one, f"reader {n}", Role.ANNOTATOR) for n in range(7)]
     import random
@@ -318,8 +321,8 @@ def test_texts_are_escaped_wherever_they_come_from(small, settings, clock) -> No
         "/campaigns",
         files=files,
         name=SCRIPT,
-        training="",
-        **{"has-training": "1", "has-control": "1", "annotators": "2"},
+        training="off",
+        **{"has-control": "1", "annotators": "2"},
     )
     assert answer.status_code == 303, answer.text
     path = answer.headers["location"]
@@ -463,16 +466,175 @@ def test_training_gives_feedback(small, truth, clock) -> None:
     assert ann.step(path, do="done").headers["location"] == path
     page = unescape(ann.get(path).text)
     assert "✓ the same" in page
-    assert "✗ you called it patient" in page
-    assert "✗ not marked with these words" in page
+    assert "✗ <bdi>you called it patient</bdi>" in page
+    assert "✗ <bdi>not marked with these words</bdi>" in page
+    assert "2 of 6" not in page
+    assert "1 of 6 as in the example: agreement 25 %" in page
+    assert "70 % are needed" in page
+    # The same sentence again, until it is right but for a word at either end of each part.
     second = ann.post("/work/next").headers["location"]
     assert second != path
+    assert "baker" in ann.get(second).text
+    assert ann.get(path).status_code == 200
+    for label, words in (
+        ("action", ["3"]),
+        ("agent", ["2"]),
+        ("experiencer", ["4", "5", "6"]),
+        ("patient", ["8", "9"]),
+        ("temporal", ["0"]),
+    ):
+        ann.step(second, label=label, word=words)
+    ann.step(second, do="done")
+    page = unescape(ann.get(second).text)
+    assert "5 of 6 as in the example: agreement 91 %. That is enough to go on." in page
+    assert "1 of 3 examples done" in unescape(ann.get("/work").text)
+    third = ann.post("/work/next").headers["location"]
+    assert "pilot" in ann.get(third).text
+
+
+def test_judges_train_too(small, truth, clock) -> None:
+    settings = Settings(repeat_every=0, judges=1)
+    campaign = small.create_campaign(NewCampaign("t", settings, (truth["1"].new(),)))
+    app = create_app(small, Config(secret=SECRET))
+    judge = Person(app, small, small.add_person(campaign, "joe", Role.JUDGE))
+    assert "0 of 2 examples done" in judge.get("/work").text
+    path = judge.post("/work/next").headers["location"]
+    page = unescape(judge.get(path).text)
+    assert "Training: does the translation say the same?" in page
+    assert "wrong tablets" in page
+    assert "Still to decide" in judge.step(path, do="done").text
+    judge.step(path, do="match:0", **{"match-0": "none"})
+    judge.step(path, do="done")
+    page = unescape(judge.get(path).text)
+    assert "Try again" in page
+    assert "<td><bdi>handed</bdi></td><td>✗ <bdi>none</bdi></td>" in page
+    path = judge.post("/work/next").headers["location"]
+    judge.step(path, do="match:0", **{"match-0": "0"})
+    # Agent, patient and experiencer stand beside their like already; the time is missing.
+    for role, verdict in ((0, "correct"), (1, "correct"), (2, "correct")):
+        said = small.task(path.rsplit("/", 1)[1]).answer["matches"]["0"]["roles"][role]
+        chosen = str(said["hypothesis"])
+        judge.step(path, do=f"verdict:0:{role}:{verdict}", **{f"role-0-{role}": chosen})
+    judge.step(path, do="role:0:3", **{"role-0-3": "none"})
+    judge.step(path, do="undo")
+    judge.step(path, do="role:0:3", **{"role-0-3": "none"})
+    judge.step(path, do="done")
+    page = unescape(judge.get(path).text)
+    assert "4 of 5 as in the example: agreement 80 %" in page
+    assert "<td><bdi>partial</bdi></td><td>✗ <bdi>correct</bdi></td>" in page
+    second = judge.post("/work/next").headers["location"]
+    assert "postman" in judge.get(second).text
+    own = Person(app, small, small.add_person(campaign, "boss", Role.ADMINISTRATOR))
+    page = unescape(own.get(f"/campaigns/{campaign}/people").text)
+    assert "1 of 2 in 2 tries, first 0 %" in page
+    # Where the administrator lets it be, nobody is kept from work.
+    form = {"training": "off", "training_pass": "0.7"}
+    assert own.post(f"/campaigns/{campaign}/settings", **form).status_code == 303
+    assert judge.post("/work/next").headers["location"] == "/work?none=1"
+    assert "begin with a short training" not in judge.get("/work").text
+
+
+def test_examples_and_gold_frames_are_uploaded(world, tmp_path) -> None:
+    owner, store = world["owner"], world["store"]
+    example = '{"text": "Ada saw Bob.", "frames": [{"predicate": "saw", "roles": %s}]}'
+    roles = '[{"label": "agent", "words": "Ada"}, {"label": "experiencer", "spans": [[2, 3]]}]'
+    good = example % roles
+    gold = (
+        '{"segment": "1", "text": "Ada saw Bob .", "frames": [{"predicate": [1, 2], "roles": '
+        '[{"label": "agent", "words": "Ada"}]}]}\n{"segment": 2, "text": "Rain .", "frames": []}'
+    )
+    files = [
+        ("reference", ("r.txt", "Ada saw Bob .\nRain .\n")),
+        ("hypotheses", ("a.txt", "Ada looked .\nIt rained .\n")),
+        ("examples", ("examples.jsonl", good)),
+    ]
+    answer = owner.post("/campaigns", files=files, name="x", key="file")
+    assert "Give the file of the reference’s frames." in unescape(answer.text)
+    files.append(("gold", ("gold.jsonl", gold)))
+    assert "choose that you mark them" in unescape(
+        owner.post("/campaigns", files=files, name="x").text
+    )
+    for text, message in [
+        ("nonsense", "gold.jsonl:1: not JSON"),
+        (gold.replace('"agent"', '"deed"'), "has no label 'deed'"),
+        (gold.replace("Rain .", "Snow ."), "give frames of these references"),
+        (gold.replace('"segment": 2', '"segment": 7'), "speaks of segment 7"),
+        (gold.splitlines()[0], "has none for the reference of segment 2"),
+        (gold.replace('"words": "Ada"', '"words": "Eve"'), "'Eve' is not in 'Ada saw Bob .'"),
+        (gold + "\n" + gold.replace("[1, 2]", "[0, 1]"), "stands above with other frames"),
+        ("\n", "holds no frames"),
+    ]:
+        wrong = [*files[:-1], ("gold", ("gold.jsonl", text))]
+        answer = owner.post("/campaigns", files=wrong, name="x", key="file")
+        assert answer.status_code == 400
+        assert message in unescape(answer.text)
+    answer = owner.post("/campaigns", files=files, name="x", key="file")
+    assert answer.status_code == 303, answer.text
+    campaign = answer.headers["location"].rsplit("/", 1)[1]
+    assert store.progress(campaign)[Kind.MARK].done == 2
+    keys = [store.key_answer(one.id)["frames"] for one in store.everything(campaign).segments]
+    assert keys[0][0]["predicate"] == [1, 2]
+    assert keys[1] == []
+    ann = Person(world["app"], store, store.add_person(campaign, "ann", Role.ANNOTATOR))
+    path = ann.post("/work/next").headers["location"]
+    assert "0 of 1 example done" in ann.get("/work").text
+    assert "Ada saw Bob." in store.example(store.task(path.rsplit("/", 1)[1]))["text"]
+
+    where = f"/campaigns/{campaign}/examples"
+    for text, message in [
+        ("", "holds no example"),
+        ("[1]", "e.jsonl:1: no object"),
+        (example % '[{"label": "agent", "words": "Eve"}]', "'Eve' is not in"),
+        (example % '[{"label": "deed", "words": "Ada"}]', "has no label 'deed'"),
+        (example % '[{"label": "agent", "spans": [[0, 9]]}]', "is no span of 4 words"),
+        (example % '[{"label": "agent"}]', "give its words, or spans"),
+        ('{"text": "Ada", "frames": 1}', "frames is missing or no list"),
+        ('{"text": "a b a", "frames": [{"predicate": "a"}]}', "stands 2 times"),
+        ('{"text": "Ada .", "tokens": ["Ada."], "frames": []}', "not the words people select"),
+        ('{"frames": []}', "text is missing"),
+        ('{"readings": [], "hypothesis": {"text": "a"}, "reference": {"text": "b"}}', "frames is"),
+        ("\n".join([good] * 51), "50 at most"),
+    ]:
+        answer = owner.post(where, files=[("examples", ("e.jsonl", text))])
+        assert answer.status_code == 400, text
+        assert message in unescape(answer.text)
+    assert "Choose a file" in owner.post(where).text
+    # A judge's example: a line of a file of judgements with one reading and one judgement.
+    line = json.dumps(training.shipped_content("dog"))
+    assert owner.post(where, files=[("examples", ("e.jsonl", line))]).status_code == 303
+    page = unescape(owner.get(f"/campaigns/{campaign}/settings").text)
+    assert "To mark: 3 of the package. To judge: 1 of your own." in page
+    # Ann's sentence is given out no more; what she began with stays readable.
+    assert ann.get(path).status_code == 200
+    assert "baker" in ann.get(ann.post("/work/next").headers["location"]).text
+    text = transfer.render_jsonl(store, campaign)
+    (tmp_path / "x.jsonl").write_text(text)
+    other = open_store(tmp_path / "other", durable=False)
+    transfer.import_campaign(other, tmp_path / "x.jsonl")
+    assert other.examples(campaign) == {Kind.JUDGE: 1}
+    other.close()
+    assert owner.post(where, reset="yes").status_code == 303
+    assert store.examples(campaign) == {}
+    assert store.log(campaign)[0].action == "set training examples"
+
+
+def test_labels_stay_where_frames_were_made_with_them(world) -> None:
+    owner, store = world["owner"], world["store"]
+    one = f"/campaigns/{world['one']}"
+    good = '{"text": "Ada saw Bob.", "frames": []}'
+    assert owner.post(f"{one}/examples", files=[("examples", ("e", good))]).status_code == 303
+    labels = {"label-0-name": "deed", "label-1-name": "doer"}
+    answer = owner.post(f"{one}/settings", **labels)
+    assert "train with examples of your own" in unescape(answer.text)
+    owner.post(f"{one}/examples", reset="yes")
+    assert owner.post(f"{one}/settings", **labels).status_code == 303
+    assert store.campaign(world["one"]).settings.predicate == "deed"
 
 
 def test_judging_ranking_and_rating_by_forms_alone(small, truth, clock) -> None:
     import random
 
-    settings = Settings(training=False, repeat_every=0, judges=1, raters=1, control=False)
+    settings = Settings(training=Training.OFF, repeat_every=0, judges=1, raters=1, control=False)
     campaign = small.create_campaign(NewCampaign("t", settings, (truth["3"].new(),)))
     readers = [small.add_person(campaign, f"r{n}", Role.ANNOTATOR) for n in range(7)]
     Simulation(small, truth, settings, random.Random(1), clock, 0.0).work(readers)

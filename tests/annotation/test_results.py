@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from meantime.annotation.agreement import compare, compare_judges
-from meantime.annotation.campaign import Kind, Settings
+from meantime.annotation.campaign import Kind, Settings, Training
 from meantime.annotation.correlations import (
     arrange,
     correlate,
@@ -288,7 +288,7 @@ def test_times(small, make, settings, clock) -> None:
 
 
 def test_prefilling_is_reported(small, truth, clock) -> None:
-    settings = Settings(training=False, repeat_every=0, prefill=0.5, judges=1)
+    settings = Settings(training=Training.OFF, repeat_every=0, prefill=0.5, judges=1)
     segments = []
     for one in list(truth.values())[:2]:
         suggested = {

@@ -11,7 +11,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DatabaseError
 
 from meantime.annotation import marks
-from meantime.annotation.campaign import Kind, Person, Role, Settings, State, VersionKind
+from meantime.annotation.campaign import Kind, Person, Role, Settings, State, Training, VersionKind
 from meantime.annotation.simulate import Simulation
 from meantime.annotation.store import Conflict, Gone, NewCampaign, NotAllowed
 from meantime.annotation.store.store import UNDO
@@ -276,15 +276,16 @@ def test_a_campaign_can_be_extended(store, make, settings, truth, clock) -> None
 
 
 def test_training_comes_first_and_counts_for_nothing(store, make, settings, truth, clock) -> None:
-    settings = replace(settings, training=True)
+    settings = replace(settings, training=Training.SHOWN)
     campaign, [ann] = make(store, settings, annotator=1)
     kinds = []
-    for _ in range(3):
+    for _ in range(4):
         task, _ = store.claim(ann)
+        assert store.claim(ann)[0].id == task.id
         kinds.append(task.kind)
         if task.kind is Kind.TRAINING:
             store.finish(task.id, ann, "finish-it", task.revision, lambda _: None)
-    assert kinds == [Kind.TRAINING, Kind.TRAINING, Kind.MARK]
+    assert kinds == [*[Kind.TRAINING] * 3, Kind.MARK]
     assert store.done_by(ann.id) == 0
     assert Kind.MARK in store.progress(campaign)
 
@@ -304,7 +305,7 @@ def test_repeats_measure_oneself_and_are_kept_apart(store, make, settings, truth
 
 
 def test_a_key_by_the_analyser_needs_no_reader(store, truth) -> None:
-    settings = Settings(key="analyser", training=False)
+    settings = Settings(key="analyser", training=Training.OFF)
     new = replace(truth["1"].new(), key=truth["1"].frames)
     campaign = store.create_campaign(NewCampaign("given", settings, (new,)))
     ann = store.add_person(campaign, "ann", Role.ANNOTATOR)

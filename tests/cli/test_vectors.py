@@ -117,8 +117,8 @@ def test_every_measure_can_be_named() -> None:
 
 def test_pieces(text: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = text.parent
-    for name, options in (("one", []), ("two", ["--min-count", "2"])):
-        arguments = ["--min-count", "1", *options, "-j", "1", "-o", str(folder / name)]
+    for name, least in (("one", "1"), ("two", "2")):
+        arguments = ["--min-count", least, "-j", "1", "-o", str(folder / name)]
         assert run(["vectors", "train", str(text), *arguments]) == 0
     capsys.readouterr()
     paths = [str(folder / name) for name in ("one", "two")]

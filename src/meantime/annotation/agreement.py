@@ -81,9 +81,15 @@ def compare(ours: Sequence[Frame], theirs: Sequence[Frame]) -> Agreement:
 
 
 def is_same(ours: Sequence[Span], theirs: Sequence[Span]) -> bool:
-    """Whether two fillers are the same but for `TOLERANCE` words at the ends of each part."""
+    """Whether two fillers are the same but for `TOLERANCE` words at the ends of each part.
+
+    Each part has a word in common with the other's: a single word is not its neighbour.
+    """
     return len(ours) == len(theirs) and all(
-        abs(one.start - other.start) <= TOLERANCE and abs(one.end - other.end) <= TOLERANCE
+        abs(one.start - other.start) <= TOLERANCE
+        and abs(one.end - other.end) <= TOLERANCE
+        and one.start < other.end
+        and other.start < one.end
         for one, other in zip(ours, theirs, strict=True)
     )
 

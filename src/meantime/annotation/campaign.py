@@ -53,6 +53,14 @@ class State(StrEnum):
     CLOSED = "closed"
 
 
+class Training(StrEnum):
+    """The training round before somebody's first real item: examples with a known answer."""
+
+    OFF = "off"
+    SHOWN = "shown"
+    REQUIRED = "required"
+
+
 class VersionKind(StrEnum):
     """What a text to be read is: a system's, the control, or the key others are held against."""
 
@@ -87,6 +95,10 @@ LABELS = (
 )
 
 
+KEYS = ("people", "analyser", "file")
+"""Who marks the frames of the reference: an annotator more, the analyser, or a file of them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What an administrator decides. The defaults are the paper's, where it says."""
@@ -102,7 +114,8 @@ class Settings:
     lease_minutes: float = 120.0
     repeat_every: int = 10
     prefill: float = 0.0
-    training: bool = True
+    training: Training = Training.REQUIRED
+    training_pass: float = 0.7
     seed: int = 12345
 
     def __post_init__(self) -> None:
@@ -122,6 +135,7 @@ class Settings:
             ("lease_minutes", self.lease_minutes, 1, 60 * 24 * 30),
             ("repeat_every", self.repeat_every, 0, 1000),
             ("prefill", self.prefill, 0, 1),
+            ("training_pass", self.training_pass, 0, 1),
             ("w0", self.weights.predicate, 0, 1000),
             ("w1", self.weights.core, 0, 1000),
             ("w2", self.weights.adjunct, 0, 1000),
@@ -129,8 +143,8 @@ class Settings:
         ):
             if not (math.isfinite(value) and least <= value <= most):
                 raise UsageError(f"{name} is {value}; give a number from {least} to {most}")
-        if self.key not in ("people", "analyser"):
-            raise UsageError(f"key is {self.key!r}; give people or analyser")
+        if self.key not in KEYS:
+            raise UsageError(f"key is {self.key!r}; give {', '.join(KEYS)}")
 
     @property
     def predicate(self) -> str:
@@ -182,7 +196,8 @@ def settings_as_json(settings: Settings) -> dict[str, Any]:
         "lease_minutes": settings.lease_minutes,
         "repeat_every": settings.repeat_every,
         "prefill": settings.prefill,
-        "training": settings.training,
+        "training": str(settings.training),
+        "training_pass": settings.training_pass,
         "seed": settings.seed,
     }
 
@@ -207,6 +222,13 @@ def settings_from_json(values: Mapping[str, Any]) -> Settings:
     weights = replace(
         Weights(), **{kind: float(given.pop(name)) for name, kind in names.items() if name in given}
     )
+    if "training" in given:
+        try:
+            given["training"] = Training(given["training"])
+        except ValueError as error:
+            raise UsageError(
+                f"training is {given['training']!r}; give {', '.join(Training)}"
+            ) from error
     if "labels" in given:
         try:
             given["labels"] = tuple(Label(**label) for label in given["labels"])

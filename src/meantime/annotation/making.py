@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from meantime.annotation import marks
 from meantime.annotation.campaign import CONTROL, Settings
@@ -12,6 +12,9 @@ from meantime.errors import InputError, UnsupportedLanguage
 from meantime.protocols import Analyser
 from meantime.types import Corpus, Frame, Sentence, primary
 
+Gold = Mapping[str, tuple[Sentence, tuple[Frame, ...]]]
+"""Frames of references that somebody gives, by the segment's name, with the words they are of."""
+
 
 def needs_analyser(settings: Settings) -> bool:
     """Whether frames are suggested, or the key made, by an analyser."""
@@ -19,7 +22,10 @@ def needs_analyser(settings: Settings) -> bool:
 
 
 def make_segments(
-    corpus: Corpus, settings: Settings, analyser: Analyser | None = None
+    corpus: Corpus,
+    settings: Settings,
+    analyser: Analyser | None = None,
+    gold: Gold | None = None,
 ) -> tuple[NewSegment, ...]:
     """The segments of a campaign; of several references the first.
 
@@ -27,9 +33,10 @@ def make_segments(
         corpus: Sources if there are any, references, outputs of systems.
         settings: The campaign's.
         analyser: Needed where `needs_analyser` says so.
+        gold: Frames of the references, where the settings say that they come from a file.
 
     Raises:
-        InputError: A segment has no reference.
+        InputError: A segment has no reference, or the frames given are of other words.
         UnsupportedLanguage: The analyser does not know the language of the texts.
     """
     for segment in corpus.segments:
@@ -45,6 +52,11 @@ def make_segments(
         found[CONTROL] = _analyse(references, settings, analyser)
         for system, sentences in outputs.items():
             found[system] = _analyse(sentences, settings, analyser)
+    keys: list[tuple[Frame, ...] | None] = [None] * len(references)
+    if settings.key == "analyser" and found:
+        keys = list(found[CONTROL])
+    elif gold:
+        keys = _given(corpus, references, gold)
     made = []
     for place, segment in enumerate(corpus.segments):
         made.append(
@@ -53,11 +65,32 @@ def make_segments(
                 source=segment.source,
                 reference=references[place],
                 outputs={system: sentences[place] for system, sentences in outputs.items()},
-                key=found[CONTROL][place] if settings.key == "analyser" and found else None,
+                key=keys[place],
                 suggested={system: frames[place] for system, frames in found.items()} or None,
             )
         )
     return tuple(made)
+
+
+def _given(
+    corpus: Corpus, references: Sequence[Sentence], gold: Gold
+) -> list[tuple[Frame, ...] | None]:
+    unknown = sorted(set(gold) - {segment.id for segment in corpus.segments})
+    if unknown:
+        raise InputError(
+            f"The file of frames speaks of segment {unknown[0]}, which is not among these; they "
+            f"are called {corpus.segments[0].id}, …"
+        )
+    keys: list[tuple[Frame, ...] | None] = []
+    for segment, reference in zip(corpus.segments, references, strict=True):
+        sentence, frames = gold.get(segment.id, (None, None))
+        if sentence is not None and sentence.tokens != reference.tokens:
+            raise InputError(
+                f"The file of frames has “{sentence.text[:60]}” for segment {segment.id}, whose "
+                f"reference is “{reference.text[:60]}”; give frames of these references."
+            )
+        keys.append(frames)
+    return keys
 
 
 def _analyse(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.resources import files
 
-from meantime.annotation import judging, marks
+from meantime.annotation import judging, marks, training
 from meantime.annotation.campaign import CONTROL, Kind, Person, Role, Settings, VersionKind
 from meantime.annotation.store import NewSegment, Store, Task
 from meantime.annotation.words import split_words
@@ -195,7 +195,7 @@ class Simulation:
         """Do one task from where it stands to its end."""
         self._take_time(self.rng.uniform(2, 6))
         if task.kind is Kind.TRAINING:
-            return self._finish(task, person)
+            return self._train(task, person)
         segment = self.store.segment(task.segment or "")
         truth = self.truth[segment.name]
         if task.kind is Kind.MARK:
@@ -205,6 +205,27 @@ class Simulation:
         if task.kind is Kind.RANK:
             return self._rank(task, person)
         return self._rate(task, person)
+
+    def _train(self, task: Task, person: Person) -> Task:
+        """Answer an example, sometimes with something left out; the next try is better."""
+        example = training.open_example(self.store.example(task), self.settings)
+        if example.kind is Kind.MARK:
+            answer = marks.from_frames(example.frames)
+            for frame in answer["frames"]:
+                frame["roles"] = [role for role in frame["roles"] if not self._errs()]
+        else:
+            assert example.judgement is not None
+            answer = judging.from_judgement(example.judgement, example.theirs)
+            for match in answer["matches"].values():
+                for role in match["roles"]:
+                    if isinstance(role["hypothesis"], int) and self._errs():
+                        role["verdict"] = str(self.rng.choice(list(Verdict)))
+        task = self._save(task, person, lambda _: {**training.begin(), **answer})
+        graded = partial(training.graded, example=example, settings=self.settings)
+        self._take_time(self.rng.uniform(1, 4))
+        return self.store.finish(
+            task.id, person, self._key(), task.revision, lambda _: None, graded
+        )
 
     def _take_time(self, amount: float) -> None:
         if self.clock is not None:

@@ -19,7 +19,7 @@ from meantime.annotation.campaign import (
 )
 from meantime.annotation.correlations import make_human_scores
 from meantime.annotation.results import Results
-from meantime.annotation.store import Store, Version
+from meantime.annotation.store import Store, Version, upgrade
 from meantime.annotation.store.migrations import LATEST
 from meantime.annotation.store.schema import OF_A_CAMPAIGN
 from meantime.annotation.store.store import Everything, SegmentText
@@ -34,6 +34,7 @@ _KNOWN: Mapping[str, Sequence[tuple[str, Callable[[Any], Any]]]] = {
     ),
     "people": (("role", Role),),
     "versions": (("kind", VersionKind), ("tokens", json.loads), ("offsets", json.loads)),
+    "examples": (("kind", Kind), ("content", json.loads)),
     "tasks": (("kind", Kind),),
     "saves": (("content", json.loads),),
 }
@@ -81,12 +82,17 @@ def import_campaign(store: Store, path: Path) -> str:
         FormatError: The file is no export, is cut short, or holds what an export cannot.
         InputError: The campaign is there already.
     """
-    rows = _read_folder(path) if path.is_dir() else _read_jsonl(path)
+    version, rows = _read_folder(path) if path.is_dir() else _read_jsonl(path)
+    unknown = sorted({table for table, _ in rows} - set(_TABLES))
+    if unknown:
+        raise FormatError(f"{path}: a row of {unknown[0]!r}; an export holds {', '.join(_TABLES)}")
+    if version < LATEST:
+        rows = upgrade(rows, version, str(path))
     _check(rows, str(path))
     return store.load(rows)
 
 
-def _read_jsonl(path: Path) -> list[tuple[str, dict[str, Any]]]:
+def _read_jsonl(path: Path) -> tuple[int, list[tuple[str, dict[str, Any]]]]:
     lines = [line for line in decode(str(path), load(path)).split("\n") if line]
     try:
         head = json.loads(lines[0])
@@ -95,7 +101,7 @@ def _read_jsonl(path: Path) -> list[tuple[str, dict[str, Any]]]:
         raise _foreign(path) from error
     if not known:
         raise _foreign(path)
-    _check_version(path, head["version"])
+    version = _check_version(path, head["version"])
     rows = []
     for number, line in enumerate(lines[1:], 2):
         try:
@@ -107,7 +113,7 @@ def _read_jsonl(path: Path) -> list[tuple[str, dict[str, Any]]]:
         raise FormatError(
             f"{path}: {len(rows)} rows of {head['rows']}; the file is cut short: copy it again"
         )
-    return rows
+    return version, rows
 
 
 def _foreign(path: Path) -> FormatError:
@@ -117,26 +123,35 @@ def _foreign(path: Path) -> FormatError:
     )
 
 
-def _check_version(path: Path, version: object) -> None:
-    if version != LATEST:
+def _check_version(path: Path, version: object) -> int:
+    if type(version) is not int or version < 1:
+        raise _foreign(path)
+    if version > LATEST:
         raise InputError(
-            f"{path}: exported by version {version} of the tables, this is {LATEST}; export it "
-            "again with this version of meantime, or restore a backup, which is brought up to date"
+            f"{path}: exported by version {version} of the tables, this is {LATEST}; import it "
+            "with the version of meantime that exported it, or a later one"
         )
+    return version
 
 
-def _read_folder(path: Path) -> list[tuple[str, dict[str, Any]]]:
+def _read_folder(path: Path) -> tuple[int, list[tuple[str, dict[str, Any]]]]:
     try:
-        _, (_, version) = list(csv.reader((path / "version.csv").open(encoding="utf-8")))
+        _, (_, stated) = list(csv.reader((path / "version.csv").open(encoding="utf-8")))
     except (OSError, ValueError) as error:
         raise _foreign(path) from error
-    _check_version(path, int(version) if version.isdigit() else version)
+    version = _check_version(path, int(stated) if stated.isdecimal() else stated)
     rows: list[tuple[str, dict[str, Any]]] = []
     for name, table in _TABLES.items():
         file = path / f"{name}.csv"
+        if version < LATEST and not file.exists():
+            # A table that came later.
+            continue
         records = _records(decode(str(file), load(file)), str(file))
         head = [str(value) for value in records[0]] if records else []
         wanted = [column.name for column in table.columns]
+        if version < LATEST and head and set(head) <= set(wanted):
+            # Columns that came later are added when the rows are brought up to date.
+            wanted = head
         if head != wanted:
             raise FormatError(f"{file}:1: columns {','.join(head)}; expected {','.join(wanted)}")
         for number, record in enumerate(records[1:], 2):
@@ -146,7 +161,7 @@ def _read_folder(path: Path) -> list[tuple[str, dict[str, Any]]]:
                     "it again"
                 )
             rows.append((name, dict(zip(wanted, record, strict=True))))
-    return rows
+    return version, rows
 
 
 def _records(content: str, name: str) -> list[list[Any]]:
@@ -201,8 +216,6 @@ def _check(rows: Iterable[tuple[str, Mapping[str, Any]]], name: str) -> None:
     if len(campaigns) != 1:
         raise FormatError(f"{name}: holds {len(campaigns)} campaigns; an export holds one")
     for table, row in found:
-        if table not in _TABLES:
-            raise FormatError(f"{name}: a row of {table!r}; an export holds {', '.join(_TABLES)}")
         wanted = {column.name for column in _TABLES[table].columns}
         if set(row) != wanted:
             odd = sorted(set(row) ^ wanted)

@@ -8,11 +8,11 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
+from meantime.cli.arguments import ModelName, NoCache, Output
 from meantime.errors import InputError
 
 if TYPE_CHECKING:
@@ -48,24 +48,12 @@ def analyse(
         AnalysisFormat, typer.Option("--format", "-f", help="What to print.")
     ] = AnalysisFormat.FRAMES,
     lang: Annotated[str, typer.Option("--lang", metavar="CODE", help="Language.")] = "en",
-    analyser: Annotated[
-        str | None,
-        typer.Option(
-            "--analyser",
-            metavar="NAME_OR_PATH",
-            help="An analyser's name or a model's folder.  [default: the one that is shipped]",
-        ),
-    ] = None,
-    no_cache: Annotated[
-        bool, typer.Option("--no-cache", help="Analyse anew, and keep no analysis on disk.")
-    ] = False,
+    analyser: ModelName = None,
+    no_cache: NoCache = False,
     threads: Annotated[
         int, typer.Option("--threads", metavar="N", min=0, help="Threads; 0 is one a core.")
     ] = 0,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write to this file instead."),
-    ] = None,
+    output: Output = None,
 ) -> None:
     """Show who did what to whom in each sentence of a text.
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -39,12 +39,25 @@ class NbestFormat(StrEnum):
     PLAIN = "plain"
 
 
-def check_standard_input(paths: Sequence[str | None]) -> None:
-    """Refuse to read standard input twice."""
-    if [path for path in paths if path is not None].count("-") > 1:
-        raise UsageError(
-            "standard input (-) is given twice; it can be read once: put the other in a file"
-        )
+NbestFormatOption = Annotated[
+    NbestFormat, typer.Option("--nbest-format", help="What the lists are; by their first line.")
+]
+ReportFormatOption = Annotated[
+    ReportFormat, typer.Option("--format", "-f", help="How to print the report.")
+]
+Sparse = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--sparse",
+        metavar="PATTERN",
+        help="Features a line may lack, where they are 0; give it again for more.  [default: *_*]",
+    ),
+]
+CandidatesLang = Annotated[
+    str | None,
+    typer.Option("--lang", metavar="CODE", help="Language of the candidates.  [default: en]"),
+]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of all chance.")]
 
 
 def read_references(

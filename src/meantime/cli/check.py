@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from meantime.cli.arguments import ModelName, NoCache, Output
 from meantime.errors import UsageError
 
 if TYPE_CHECKING:
@@ -89,21 +89,9 @@ def check(
     format: Annotated[
         CheckFormat, typer.Option("--format", "-f", help="What to print.")
     ] = CheckFormat.TEXT,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write to this file instead."),
-    ] = None,
-    analyser: Annotated[
-        str | None,
-        typer.Option(
-            "--analyser",
-            metavar="NAME",
-            help="A model's folder, or a registered analyser.  [default: the shipped one]",
-        ),
-    ] = None,
-    no_cache: Annotated[
-        bool, typer.Option("--no-cache", help="Analyse anew, and keep no analysis on disk.")
-    ] = False,
+    output: Output = None,
+    analyser: ModelName = None,
+    no_cache: NoCache = False,
 ) -> None:
     """List segments in which meaning was lost or changed, and fail if there are too many.
 

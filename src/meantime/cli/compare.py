@@ -8,7 +8,24 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from meantime.cli.score import InputFormat, attach, check_whole
+from meantime.cli.arguments import (
+    AnalyserName,
+    HypothesisParses,
+    InputFormat,
+    InputFormatOption,
+    Jobs,
+    Lang,
+    Metrics,
+    NoCache,
+    Output,
+    ReferenceParses,
+    References,
+    Source,
+    SourceLang,
+    Whole,
+    check_standard_input,
+)
+from meantime.cli.score import attach, check_whole
 from meantime.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -59,34 +76,10 @@ def compare(
         list[str] | None,
         typer.Argument(metavar="SYS", help="Files of hypotheses, one a system."),
     ] = None,
-    reference: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--reference", "-r", metavar="FILE", help="A reference; give -r again for several."
-        ),
-    ] = None,
-    source: Annotated[
-        str | None, typer.Option("--source", "-s", metavar="FILE", help="The source texts.")
-    ] = None,
-    input: Annotated[
-        str | None,
-        typer.Option(
-            "--input",
-            "-i",
-            metavar="FILE",
-            help="A file that holds references and systems together.",
-        ),
-    ] = None,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--metric",
-            "-m",
-            metavar="NAME",
-            help="A metric, with or without options; give -m again for several.  "
-            "[default: bleu, chrf, ter]",
-        ),
-    ] = None,
+    reference: References = None,
+    source: Source = None,
+    input: Whole = None,
+    metric: Metrics = None,
     baseline: Annotated[
         str | None,
         typer.Option(
@@ -168,57 +161,15 @@ def compare(
     format: Annotated[
         ComparisonFormat, typer.Option("--format", "-f", help="How to print.")
     ] = ComparisonFormat.TABLE,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write to this file instead."),
-    ] = None,
-    input_format: Annotated[
-        InputFormat, typer.Option("--input-format", help="What the files are; by name and content.")
-    ] = InputFormat.AUTO,
-    lang: Annotated[
-        str | None,
-        typer.Option(
-            "--lang",
-            metavar="CODE",
-            help="Language of hypotheses and references, where a file does not state it.  "
-            "[default: en]",
-        ),
-    ] = None,
-    source_lang: Annotated[
-        str | None,
-        typer.Option("--source-lang", metavar="CODE", help="Language of the source, likewise."),
-    ] = None,
-    analyser: Annotated[
-        str | None,
-        typer.Option(
-            "--analyser",
-            metavar="NAME",
-            help="For metrics that need analysis: a model's folder, or a registered analyser.  "
-            "[default: the shipped one]",
-        ),
-    ] = None,
-    hypothesis_parses: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--hypothesis-parses",
-            metavar="FILE",
-            help="Parses of the hypotheses, a file for each system in order, instead of analysis.",
-        ),
-    ] = None,
-    reference_parses: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--reference-parses",
-            metavar="FILE",
-            help="Parses of the references, a file for each in order, instead of analysis.",
-        ),
-    ] = None,
-    no_cache: Annotated[
-        bool, typer.Option("--no-cache", help="Analyse anew, and keep no analysis on disk.")
-    ] = False,
-    jobs: Annotated[
-        int, typer.Option("--jobs", "-j", metavar="N", min=0, help="Processes; 0 is one a core.")
-    ] = 1,
+    output: Output = None,
+    input_format: InputFormatOption = InputFormat.AUTO,
+    lang: Lang = None,
+    source_lang: SourceLang = None,
+    analyser: AnalyserName = None,
+    hypothesis_parses: HypothesisParses = None,
+    reference_parses: ReferenceParses = None,
+    no_cache: NoCache = False,
+    jobs: Jobs = 1,
 ) -> None:
     """Compare systems: scores with intervals, paired tests, ranks and clusters.
 
@@ -235,10 +186,7 @@ def compare(
         raise UsageError(f"--significance {significance:g}; give a number between 0 and 1")
     files = [*(hypotheses or ()), *(reference or ()), source, input]
     files += [*(hypothesis_parses or ()), *(reference_parses or ())]
-    if files.count("-") > 1:
-        raise UsageError(
-            "standard input (-) is given twice; it can be read once: put the other in a file"
-        )
+    check_standard_input(files)
     features = list(dict.fromkeys(by or ()))
     if (BucketFeature.UNSEEN in features) != (seen is not None):
         raise UsageError("--by unseen goes with --seen FILE, a text whose words count as seen")

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from meantime.cli.candidates import NbestFormat, ReportFormat
+from meantime.cli.arguments import AnalyserName, Jobs, NoCache, Source, check_standard_input
+from meantime.cli.candidates import (
+    CandidatesLang,
+    NbestFormat,
+    NbestFormatOption,
+    ReportFormat,
+)
 from meantime.errors import UsageError
 
 if TYPE_CHECKING:
@@ -83,9 +89,7 @@ def mbr(
             help="With -r: what tells it; give -m again for several.  [default: the utility]",
         ),
     ] = None,
-    source: Annotated[
-        str | None, typer.Option("--source", "-s", metavar="FILE", help="The source texts.")
-    ] = None,
+    source: Source = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write the chosen texts here."),
@@ -93,29 +97,11 @@ def mbr(
     format: Annotated[
         ReportFormat, typer.Option("--format", "-f", help="With -r: how to print the report.")
     ] = ReportFormat.TABLE,
-    nbest_format: Annotated[
-        NbestFormat, typer.Option("--nbest-format", help="What the lists are; by their first line.")
-    ] = NbestFormat.AUTO,
-    lang: Annotated[
-        str | None,
-        typer.Option("--lang", metavar="CODE", help="Language of the candidates.  [default: en]"),
-    ] = None,
-    analyser: Annotated[
-        str | None,
-        typer.Option(
-            "--analyser",
-            metavar="NAME",
-            help="For metrics that need analysis: a model's folder, or a registered analyser.  "
-            "[default: the shipped one]",
-        ),
-    ] = None,
-    no_cache: Annotated[
-        bool, typer.Option("--no-cache", help="Analyse anew, and keep no analysis on disk.")
-    ] = False,
-    jobs: Annotated[
-        int,
-        typer.Option("--jobs", "-j", metavar="N", min=0, help="Processes; 0 is one a core."),
-    ] = 1,
+    nbest_format: NbestFormatOption = NbestFormat.AUTO,
+    lang: CandidatesLang = None,
+    analyser: AnalyserName = None,
+    no_cache: NoCache = False,
+    jobs: Jobs = 1,
     seed: Annotated[
         int, typer.Option("--seed", metavar="N", min=0, help="Seed of the random choices.")
     ] = 1,
@@ -136,7 +122,7 @@ def mbr(
     from meantime.tuning.mbr import decide
 
     others = pseudo_references or []
-    shared.check_standard_input([*candidates, *others, *(reference or []), source])
+    check_standard_input([*candidates, *others, *(reference or []), source])
     shared.refuse_unwritable(output)
     [gained] = shared.create_metrics([utility], lang)
     tellers = shared.create_metrics(metric or [utility], lang) if reference else []

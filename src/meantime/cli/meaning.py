@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from meantime.cli.arguments import AnalyserName, Jobs, NoCache, Output
 from meantime.errors import UsageError
 
 if TYPE_CHECKING:
@@ -63,29 +63,14 @@ def meaning_test(
     format: Annotated[
         MeaningFormat, typer.Option("--format", "-f", help="How to print.")
     ] = MeaningFormat.TABLE,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write to this file instead."),
-    ] = None,
+    output: Output = None,
     lang: Annotated[
         str | None,
         typer.Option("--lang", metavar="CODE", help="Language of your own suite.  [default: en]"),
     ] = None,
-    analyser: Annotated[
-        str | None,
-        typer.Option(
-            "--analyser",
-            metavar="NAME",
-            help="For metrics that need analysis: a model's folder, or a registered analyser.  "
-            "[default: the shipped one]",
-        ),
-    ] = None,
-    no_cache: Annotated[
-        bool, typer.Option("--no-cache", help="Analyse anew, and keep no analysis on disk.")
-    ] = False,
-    jobs: Annotated[
-        int, typer.Option("--jobs", "-j", metavar="N", min=0, help="Processes; 0 is one a core.")
-    ] = 1,
+    analyser: AnalyserName = None,
+    no_cache: NoCache = False,
+    jobs: Jobs = 1,
 ) -> None:
     """Test metrics on minimal pairs: one rendering means the same, one looks the same.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from meantime.cli.arguments import AnalyserName, Jobs, Output
 from meantime.errors import UsageError
 
 if TYPE_CHECKING:
@@ -174,10 +175,7 @@ def metaeval(
     format: Annotated[
         EvaluationFormat, typer.Option("--format", "-f", help="How to print.")
     ] = EvaluationFormat.TABLE,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write to this file instead."),
-    ] = None,
+    output: Output = None,
     lang: Annotated[
         str | None,
         typer.Option(
@@ -186,22 +184,12 @@ def metaeval(
             help="Language of the translations.  [default: that of the language pair, else en]",
         ),
     ] = None,
-    analyser: Annotated[
-        str | None,
-        typer.Option(
-            "--analyser",
-            metavar="NAME",
-            help="For metrics that need analysis: a model's folder, or a registered analyser.  "
-            "[default: the shipped one]",
-        ),
-    ] = None,
+    analyser: AnalyserName = None,
     no_cache: Annotated[
         bool,
         typer.Option("--no-cache", help="Measure anew, and keep nothing on disk."),
     ] = False,
-    jobs: Annotated[
-        int, typer.Option("--jobs", "-j", metavar="N", min=0, help="Processes; 0 is one a core.")
-    ] = 1,
+    jobs: Jobs = 1,
 ) -> None:
     """Tell how well metrics agree with people, and which differ significantly."""
     from meantime.cli import evaluations

@@ -8,7 +8,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from meantime.cli.candidates import NbestFormat, ReportFormat
+from meantime.cli.arguments import (
+    AnalyserName,
+    Jobs,
+    NoCache,
+    References,
+    Source,
+    check_standard_input,
+)
+from meantime.cli.candidates import (
+    CandidatesLang,
+    NbestFormat,
+    NbestFormatOption,
+    ReportFormat,
+    ReportFormatOption,
+    Seed,
+    Sparse,
+)
 from meantime.errors import UsageError
 
 if TYPE_CHECKING:
@@ -59,15 +75,8 @@ def rerank(
             "tuning look at.  [default: bleu]",
         ),
     ] = None,
-    reference: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--reference", "-r", metavar="FILE", help="A reference; give -r again for several."
-        ),
-    ] = None,
-    source: Annotated[
-        str | None, typer.Option("--source", "-s", metavar="FILE", help="The source texts.")
-    ] = None,
+    reference: References = None,
+    source: Source = None,
     weights: Annotated[
         str | None,
         typer.Option("--weights", "-w", metavar="FILE", help="Weights of the features."),
@@ -103,48 +112,18 @@ def rerank(
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write the chosen texts, one a line."),
     ] = None,
-    format: Annotated[
-        ReportFormat, typer.Option("--format", "-f", help="How to print the report.")
-    ] = ReportFormat.TABLE,
-    nbest_format: Annotated[
-        NbestFormat, typer.Option("--nbest-format", help="What the lists are; by their first line.")
-    ] = NbestFormat.AUTO,
+    format: ReportFormatOption = ReportFormat.TABLE,
+    nbest_format: NbestFormatOption = NbestFormat.AUTO,
     size: Annotated[
         int | None,
         typer.Option("--size", metavar="N", min=1, help="For plain text: lines a segment."),
     ] = None,
-    sparse: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--sparse",
-            metavar="PATTERN",
-            help="Features a line may lack, where they are 0; give it again for more.  "
-            "[default: *_*]",
-        ),
-    ] = None,
-    lang: Annotated[
-        str | None,
-        typer.Option("--lang", metavar="CODE", help="Language of the candidates.  [default: en]"),
-    ] = None,
-    analyser: Annotated[
-        str | None,
-        typer.Option(
-            "--analyser",
-            metavar="NAME",
-            help="For metrics that need analysis: a model's folder, or a registered analyser.  "
-            "[default: the shipped one]",
-        ),
-    ] = None,
-    no_cache: Annotated[
-        bool, typer.Option("--no-cache", help="Analyse anew, and keep no analysis on disk.")
-    ] = False,
-    jobs: Annotated[
-        int,
-        typer.Option("--jobs", "-j", metavar="N", min=0, help="Processes; 0 is one a core."),
-    ] = 1,
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="N", min=0, help="Seed of all chance.")
-    ] = 1,
+    sparse: Sparse = None,
+    lang: CandidatesLang = None,
+    analyser: AnalyserName = None,
+    no_cache: NoCache = False,
+    jobs: Jobs = 1,
+    seed: Seed = 1,
 ) -> None:
     """Choose a candidate of each list: by weights, or the best there is.
 
@@ -165,7 +144,7 @@ def rerank(
     from meantime.tuning.statistics import Statistics, prepare_references
     from meantime.tuning.weights import read_weights, write_weights
 
-    shared.check_standard_input([*lists, *references, source, weights])
+    check_standard_input([*lists, *references, source, weights])
     shared.refuse_unwritable(output)
     shared.refuse_unwritable(save_weights)
     metrics = shared.create_metrics(metric or ["bleu"], lang)

@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from meantime.cli.arguments import (
+    AnalyserName,
+    HypothesisParses,
+    InputFormat,
+    InputFormatOption,
+    Jobs,
+    Lang,
+    Metrics,
+    NoCache,
+    Output,
+    ReferenceParses,
+    References,
+    Source,
+    SourceLang,
+    Whole,
+    check_standard_input,
+)
 from meantime.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -23,20 +39,6 @@ class OutputFormat(StrEnum):
     LATEX = "latex"
 
 
-class InputFormat(StrEnum):
-    """What the files are."""
-
-    AUTO = "auto"
-    PLAIN = "plain"
-    TSV = "tsv"
-    CSV = "csv"
-    JSONL = "jsonl"
-    SGML = "sgml"
-    WMTXML = "wmtxml"
-    XLIFF = "xliff"
-    TMX = "tmx"
-
-
 def score(
     hypotheses: Annotated[
         list[str] | None,
@@ -44,85 +46,23 @@ def score(
             metavar="HYP", help="Files of hypotheses, one a system; - is standard input."
         ),
     ] = None,
-    reference: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--reference", "-r", metavar="FILE", help="A reference; give -r again for several."
-        ),
-    ] = None,
-    source: Annotated[
-        str | None, typer.Option("--source", "-s", metavar="FILE", help="The source texts.")
-    ] = None,
-    input: Annotated[
-        str | None,
-        typer.Option(
-            "--input",
-            "-i",
-            metavar="FILE",
-            help="A file that holds references and systems together.",
-        ),
-    ] = None,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--metric",
-            "-m",
-            metavar="NAME",
-            help="A metric, with its options as 'bleu:max_order=2,smooth=add-k'; "
-            "give -m again for several.  [default: bleu, chrf, ter]",
-        ),
-    ] = None,
+    reference: References = None,
+    source: Source = None,
+    input: Whole = None,
+    metric: Metrics = None,
     segments: Annotated[
         bool, typer.Option("--segments", help="Give the score of each segment too.")
     ] = False,
     format: Annotated[
         OutputFormat, typer.Option("--format", "-f", help="How to print.")
     ] = OutputFormat.TABLE,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write to this file instead."),
-    ] = None,
-    input_format: Annotated[
-        InputFormat, typer.Option("--input-format", help="What the files are; by name and content.")
-    ] = InputFormat.AUTO,
-    lang: Annotated[
-        str | None,
-        typer.Option(
-            "--lang",
-            metavar="CODE",
-            help="Language of hypotheses and references, where a file does not state it.  "
-            "[default: en]",
-        ),
-    ] = None,
-    source_lang: Annotated[
-        str | None,
-        typer.Option("--source-lang", metavar="CODE", help="Language of the source, likewise."),
-    ] = None,
-    analyser: Annotated[
-        str | None,
-        typer.Option(
-            "--analyser",
-            metavar="NAME",
-            help="For metrics that need analysis: a model's folder, or a registered analyser.  "
-            "[default: the shipped one]",
-        ),
-    ] = None,
-    hypothesis_parses: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--hypothesis-parses",
-            metavar="FILE",
-            help="Parses of the hypotheses, a file for each system in order, instead of analysis.",
-        ),
-    ] = None,
-    reference_parses: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--reference-parses",
-            metavar="FILE",
-            help="Parses of the references, a file for each in order, instead of analysis.",
-        ),
-    ] = None,
+    output: Output = None,
+    input_format: InputFormatOption = InputFormat.AUTO,
+    lang: Lang = None,
+    source_lang: SourceLang = None,
+    analyser: AnalyserName = None,
+    hypothesis_parses: HypothesisParses = None,
+    reference_parses: ReferenceParses = None,
     judgements: Annotated[
         str | None,
         typer.Option(
@@ -131,12 +71,8 @@ def score(
             help="People's frames and judgements of the hypotheses, for hmeant.",
         ),
     ] = None,
-    no_cache: Annotated[
-        bool, typer.Option("--no-cache", help="Analyse anew, and keep no analysis on disk.")
-    ] = False,
-    jobs: Annotated[
-        int, typer.Option("--jobs", "-j", metavar="N", min=0, help="Processes; 0 is one a core.")
-    ] = 1,
+    no_cache: NoCache = False,
+    jobs: Jobs = 1,
     ci: Annotated[bool, typer.Option("--ci", help="Add a 95 % bootstrap interval.")] = False,
     resamples: Annotated[
         int | None,
@@ -203,10 +139,7 @@ def score(
         )
     files = [*(hypotheses or ()), *(reference or ()), source, input, judgements]
     files += [*(hypothesis_parses or ()), *(reference_parses or ())]
-    if files.count("-") > 1:
-        raise UsageError(
-            "standard input (-) is given twice; it can be read once: put the other in a file"
-        )
+    check_standard_input(files)
     corpus = read(
         hypotheses or (),
         references=reference or (),

@@ -9,7 +9,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from meantime.cli.candidates import NbestFormat, ReportFormat
+from meantime.cli.arguments import (
+    AnalyserName,
+    Jobs,
+    NoCache,
+    References,
+    Source,
+    check_standard_input,
+)
+from meantime.cli.candidates import (
+    CandidatesLang,
+    NbestFormat,
+    NbestFormatOption,
+    ReportFormat,
+    ReportFormatOption,
+    Seed,
+    Sparse,
+)
 from meantime.cli.rerank import LearnerName
 from meantime.errors import InputError, UsageError
 
@@ -58,15 +74,8 @@ def tune(
             "the same in one line, {nbest} for the list it writes (without it, what it prints).",
         ),
     ] = None,
-    reference: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--reference", "-r", metavar="FILE", help="A reference; give -r again for several."
-        ),
-    ] = None,
-    source: Annotated[
-        str | None, typer.Option("--source", "-s", metavar="FILE", help="The source texts.")
-    ] = None,
+    reference: References = None,
+    source: Source = None,
     metric: Annotated[
         str, typer.Option("--metric", "-m", metavar="NAME", help="What to tune for.")
     ] = "bleu",
@@ -171,46 +180,14 @@ def tune(
         list[str] | None,
         typer.Option("--maximum", metavar="NAME=N", help="A weight's greatest value."),
     ] = None,
-    sparse: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--sparse",
-            metavar="PATTERN",
-            help="Features a line may lack, where they are 0; give it again for more.  "
-            "[default: *_*]",
-        ),
-    ] = None,
-    nbest_format: Annotated[
-        NbestFormat, typer.Option("--nbest-format", help="What the lists are; by their first line.")
-    ] = NbestFormat.AUTO,
-    format: Annotated[
-        ReportFormat, typer.Option("--format", "-f", help="How to print the report.")
-    ] = ReportFormat.TABLE,
-    lang: Annotated[
-        str | None,
-        typer.Option("--lang", metavar="CODE", help="Language of the candidates.  [default: en]"),
-    ] = None,
-    analyser: Annotated[
-        str | None,
-        typer.Option(
-            "--analyser",
-            metavar="NAME",
-            help="For metrics that need analysis: a model's folder, or a registered analyser.  "
-            "[default: the shipped one]",
-        ),
-    ] = None,
-    no_cache: Annotated[
-        bool, typer.Option("--no-cache", help="Analyse anew, and keep no analysis on disk.")
-    ] = False,
-    jobs: Annotated[
-        int,
-        typer.Option(
-            "--jobs", "-j", metavar="N", min=0, help="Processes that measure; 0 is one a core."
-        ),
-    ] = 1,
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="N", min=0, help="Seed of all chance.")
-    ] = 1,
+    sparse: Sparse = None,
+    nbest_format: NbestFormatOption = NbestFormat.AUTO,
+    format: ReportFormatOption = ReportFormat.TABLE,
+    lang: CandidatesLang = None,
+    analyser: AnalyserName = None,
+    no_cache: NoCache = False,
+    jobs: Jobs = 1,
+    seed: Seed = 1,
 ) -> None:
     """Find the weights with which a decoder's choices score best.
 
@@ -237,7 +214,7 @@ def tune(
     from meantime.tuning.statistics import Statistics, prepare_references
     from meantime.tuning.weights import read_weights
 
-    shared.check_standard_input([*(lists or []), *reference, source, weights])
+    check_standard_input([*(lists or []), *reference, source, weights])
     shared.refuse_unwritable(output)
     [created] = shared.create_metrics([metric], lang)
     learning = Learner(

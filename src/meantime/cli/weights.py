@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from meantime.cli.arguments import ModelName, NoCache
 from meantime.errors import InputError, UsageError
 from meantime.learned.objectives import Objective
 
@@ -18,12 +19,6 @@ weights_app = typer.Typer(
     name="weights", help="Weights of role classes: fit, estimate, show.", no_args_is_help=True
 )
 
-_ANALYSER = typer.Option(
-    "--analyser",
-    metavar="NAME",
-    help="A model's folder, or a registered analyser.  [default: the shipped one]",
-)
-_NO_CACHE = typer.Option("--no-cache", help="Analyse anew, and keep no analysis on disk.")
 _OUT = typer.Option("--out", "-o", metavar="FILE", help="Write the weights to this file.")
 
 
@@ -47,8 +42,8 @@ def fit(
         bool, typer.Option("--finer/--whole", help="Search on in fractions, or keep whole numbers.")
     ] = True,
     out: Annotated[Path | None, _OUT] = None,
-    analyser: Annotated[str | None, _ANALYSER] = None,
-    no_cache: Annotated[bool, _NO_CACHE] = False,
+    analyser: ModelName = None,
+    no_cache: NoCache = False,
 ) -> None:
     """Fit weights to human scores: every vector of whole numbers, then a finer search.
 
@@ -116,8 +111,8 @@ def unsupervised(
         list[str], typer.Argument(metavar="REF", help="Files of references, one sentence a line.")
     ],
     out: Annotated[Path | None, _OUT] = None,
-    analyser: Annotated[str | None, _ANALYSER] = None,
-    no_cache: Annotated[bool, _NO_CACHE] = False,
+    analyser: ModelName = None,
+    no_cache: NoCache = False,
 ) -> None:
     """Estimate UMEANT's weights: how frequent each role class is in the references."""
     from dataclasses import replace

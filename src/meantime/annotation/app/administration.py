@@ -18,7 +18,7 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from meantime.annotation import judging, marks
+from meantime.annotation import judging, marks, training
 from meantime.annotation.app.making import Administrator, Here, Own, Site, redirect
 from meantime.annotation.app.working import show_frames
 from meantime.annotation.campaign import (
@@ -55,6 +55,7 @@ from meantime.annotation.transfer import (
 from meantime.errors import InputError, MeantimeError, UsageError
 from meantime.formats import read
 from meantime.formats.judgements import render_judgements
+from meantime.formats.opening import decode
 from meantime.types import Corpus
 
 router = APIRouter()
@@ -88,15 +89,13 @@ def _new_page(
     texts: dict[str, str],
     message: str,
 ) -> Response:
-    labels = [*values["labels"]]
-    labels += [{"name": "", "asks": "", "help": "", "core": False}] * (_LABEL_ROWS - len(labels))
     return here.page(
         request,
         "new.html",
         400 if message else 200,
         me=me,
         settings=values,
-        labels=labels,
+        labels=_label_rows(values),
         texts=texts,
         message=message,
         analyser=here.config.analyser is not None,
@@ -117,8 +116,9 @@ async def create(request: Request, here: Here, me: Administrator) -> Response:
             values = _settings_values(form, values)
             settings = settings_from_json(values)
             corpus = _read(files, texts)
-            segments = _segments(here, corpus, settings)
-            made = NewCampaign(texts.get("name", ""), settings, segments)
+            segments = _segments(here, corpus, settings, files)
+            examples = _examples(files, settings)
+            made = NewCampaign(texts.get("name", ""), settings, segments, tuple(examples))
             campaign = here.store.create_campaign(made, by=me.id)
         except MeantimeError as error:
             return _new_page(request, here, me, values, texts, str(error))
@@ -175,13 +175,27 @@ def _read(files: dict[str, list[tuple[str, bytes]]], texts: dict[str, str]) -> C
             raise InputError(re.sub(folder, "", str(error))) from error
 
 
-def _segments(here: Site, corpus: Corpus, settings: Settings) -> tuple[NewSegment, ...]:
+def _segments(
+    here: Site,
+    corpus: Corpus,
+    settings: Settings,
+    files: dict[str, list[tuple[str, bytes]]],
+) -> tuple[NewSegment, ...]:
+    gold: dict[str, Any] = {}
+    for name, data in files.get("gold", ()):
+        gold |= training.read_gold(decode(name, data), name, settings)
+    if bool(gold) != (settings.key == "file"):
+        raise InputError(
+            "Give the file of the reference’s frames."
+            if not gold
+            else "A file of the reference’s frames was given; choose that you mark them in a file."
+        )
     analyser = None
     if needs_analyser(settings):
         if here.config.analyser is None:
             raise InputError("This server has no analyser; let people mark, without suggestions.")
         analyser = here.config.analyser()
-    return make_segments(corpus, settings, analyser)
+    return make_segments(corpus, settings, analyser, gold)
 
 
 def _settings_values(form: FormData, before: dict[str, Any]) -> dict[str, Any]:
@@ -269,11 +283,25 @@ def settings(request: Request, here: Here, me: Administrator, own: Own) -> Respo
     return _settings_page(request, here, me, own, settings_as_json(own.settings), "")
 
 
+def _label_rows(values: dict[str, Any]) -> list[dict[str, Any]]:
+    """The labels of settings, and empty rows for more."""
+    rows = [*values["labels"]]
+    return rows + [{"name": "", "asks": "", "help": "", "core": False}] * (_LABEL_ROWS - len(rows))
+
+
+def _or_settings(
+    act: Callable[[], str], request: Request, here: Site, me: Person, own: Campaign
+) -> Response:
+    """Go where an act leads to, or show the settings with what is wrong."""
+    try:
+        return redirect(act())
+    except MeantimeError as error:
+        return _settings_page(request, here, me, own, settings_as_json(own.settings), str(error))
+
+
 def _settings_page(
     request: Request, here: Site, me: Person, own: Campaign, values: dict[str, Any], message: str
 ) -> Response:
-    labels = [*values["labels"]]
-    labels += [{"name": "", "asks": "", "help": "", "core": False}] * (_LABEL_ROWS - len(labels))
     return here.page(
         request,
         "settings.html",
@@ -281,8 +309,11 @@ def _settings_page(
         me=me,
         campaign=own,
         settings=values,
-        labels=labels,
+        labels=_label_rows(values),
         message=message,
+        examples=here.store.examples(own.id),
+        shipped={str(kind): len(training.shipped_names(kind)) for kind in training.TRAINED},
+        Kind=Kind,
     )
 
 
@@ -309,16 +340,37 @@ async def add_segments(request: Request, here: Here, me: Administrator, own: Own
     form = await request.form()
     files = await _uploads(form)
 
-    def add() -> Response:
-        try:
-            corpus = _read(files, _texts(form))
-            here.store.add_segments(own.id, _segments(here, corpus, own.settings), by=me.id)
-        except MeantimeError as error:
-            values = settings_as_json(own.settings)
-            return _settings_page(request, here, me, own, values, str(error))
-        return redirect(f"/campaigns/{own.id}")
+    def add() -> str:
+        segments = _segments(here, _read(files, _texts(form)), own.settings, files)
+        here.store.add_segments(own.id, segments, by=me.id)
+        return f"/campaigns/{own.id}"
 
-    return await run_in_threadpool(add)
+    return await run_in_threadpool(_or_settings, add, request, here, me, own)
+
+
+@router.post("/campaigns/{campaign}/examples")
+async def set_examples(request: Request, here: Here, me: Administrator, own: Own) -> Response:
+    """Train with examples from a file, or with those of the package again."""
+    form = await request.form()
+    files = await _uploads(form)
+
+    def change() -> str:
+        examples = [] if form.get("reset") else _examples(files, own.settings)
+        if not examples and not form.get("reset"):
+            raise InputError("Choose a file of examples first.")
+        here.store.set_examples(own.id, examples, by=me.id)
+        return f"/campaigns/{own.id}/settings"
+
+    return await run_in_threadpool(_or_settings, change, request, here, me, own)
+
+
+def _examples(
+    files: dict[str, list[tuple[str, bytes]]], settings: Settings
+) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for name, data in files.get("examples", ()):
+        found += training.read_examples(decode(name, data), name, settings)
+    return found
 
 
 @router.get("/campaigns/{campaign}/people")
@@ -348,6 +400,11 @@ def _people_page(
         people=here.store.people(own.id),
         latest=latest,
         by_person=here.store.progress_by_person(own.id),
+        trained={
+            one.id: round
+            for one in here.store.people(own.id)
+            if (round := here.store.trained(one)).examples
+        },
         links=[(person, f"{here.config.address}/enter/{secret}") for person, secret in links],
         message=message,
     )

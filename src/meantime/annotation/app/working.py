@@ -6,12 +6,10 @@ and again until it is answered, under the key it had: a step that arrives twice 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, partial
-from importlib.resources import files
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -20,13 +18,20 @@ from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, Response
 
-from meantime.annotation import judging, marks
-from meantime.annotation.agreement import is_same
+from meantime.annotation import judging, marks, training
 from meantime.annotation.app.making import Here, Site, Worker, redirect
-from meantime.annotation.campaign import TASKS, Kind, Person, Settings, State, VersionKind
+from meantime.annotation.campaign import (
+    TASKS,
+    Kind,
+    Person,
+    Settings,
+    State,
+    Training,
+    VersionKind,
+)
 from meantime.annotation.store import Conflict, Gone, NotAllowed, Task, Version
 from meantime.annotation.store.store import UNDO, Change
-from meantime.annotation.words import split_words
+from meantime.annotation.training import Example, words_of
 from meantime.errors import InputError
 from meantime.types import Frame, Sentence
 
@@ -52,7 +57,9 @@ def work(request: Request, here: Here, me: Worker, none: str = "") -> Response:
         kind=TASKS[me.role],
         done=here.store.done_by(me.id),
         reason=reason,
-        examples=_examples(),
+        examples=training.shipped(),
+        trained=here.store.trained(me),
+        required=campaign.settings.training is Training.REQUIRED,
         ratings=judging.RATINGS,
     )
 
@@ -107,6 +114,10 @@ def _step(request: Request, here: Site, me: Person, name: str, form: FormData) -
             change = None
             if found.kind is Kind.RATE:
                 change = _rate(text("rating"))
+            if subject.training is not None:
+                change = partial(
+                    training.graded, example=subject.training, settings=subject.settings
+                )
             confirmed = bool(text("confirm"))
             after = here.store.finish(
                 name, me, key, int(revision), partial(_complete, subject, confirmed), change
@@ -163,17 +174,19 @@ class Subject:
     source: Sentence | None = None
     reference: Sentence | None = None
     outputs: dict[str, Version] | None = None
-    training: dict[str, Any] | None = None
+    training: Example | None = None
+
+    @property
+    def kind(self) -> Kind:
+        """What is done, in training too."""
+        return self.task.kind if self.training is None else self.training.kind
 
 
 def _subject(here: Site, task: Task) -> Subject:
     settings = here.store.campaign(task.campaign).settings
     store = here.store
     if task.kind is Kind.TRAINING:
-        examples = _examples()["training"]
-        example = examples[_slot(here, task) % len(examples)]
-        sentence = split_words(example["text"])
-        return Subject(task, settings, sentence=sentence, training=example)
+        return _training_subject(here, task, settings)
     if task.kind is Kind.MARK:
         version = store.version(task.target)
         assert version is not None
@@ -205,16 +218,28 @@ def _subject(here: Site, task: Task) -> Subject:
     )
 
 
-def _slot(here: Site, task: Task) -> int:
-    return here.store.training_number(task.id)
-
-
-@cache
-def _examples() -> dict[str, Any]:
-    """Examples of the instructions and of the training round."""
-    text = (files("meantime.annotation") / "data" / "examples.json").read_text(encoding="utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found
+def _training_subject(here: Site, task: Task, settings: Settings) -> Subject:
+    example = training.open_example(here.store.example(task), settings)
+    if example.kind is Kind.MARK:
+        return Subject(task, settings, sentence=example.sentence, training=example)
+    assert example.reference is not None
+    # The page of judging shows two texts of a campaign; these are of none.
+    shown = [
+        Version("", "", kind, "", sentence, None)
+        for kind, sentence in (
+            (VersionKind.SYSTEM, example.sentence),
+            (VersionKind.KEY, example.reference),
+        )
+    ]
+    return Subject(
+        task,
+        settings,
+        version=shown[0],
+        ours=example.frames,
+        theirs=example.theirs,
+        key=shown[1],
+        training=example,
+    )
 
 
 # Steps
@@ -227,9 +252,9 @@ def _change(subject: Subject, do: str, form: FormData, text: Callable[[str], str
         InputError: It asks for nothing that is known.
     """
     verb, *numbers = do.split(":")
-    kind = subject.task.kind
+    kind = subject.kind
     try:
-        if kind in (Kind.MARK, Kind.TRAINING):
+        if kind is Kind.MARK:
             return _mark_change(subject, verb, numbers, form, text)
         if kind is Kind.JUDGE:
             return _judge_change(subject, verb, numbers, text)
@@ -325,7 +350,7 @@ def _rate(text: str) -> Change | None:
 
 def _complete(subject: Subject, confirmed: bool, task: Task) -> str | None:
     """What is missing from an answer, in words; none if nothing is."""
-    if task.kind in (Kind.MARK, Kind.TRAINING):
+    if subject.kind is Kind.MARK:
         if not task.answer["frames"] and not confirmed:
             return (
                 "You have marked nothing. If the sentence truly says of nobody that they did "
@@ -340,7 +365,7 @@ def _complete(subject: Subject, confirmed: bool, task: Task) -> str | None:
                 "the box beside “Done”."
             )
         return None
-    if task.kind is Kind.JUDGE:
+    if subject.kind is Kind.JUDGE:
         left = judging.missing_decisions(task.answer, subject.theirs)
         return None if not left else f"Still to decide: {left[0]}"
     if task.kind is Kind.RANK:
@@ -364,7 +389,7 @@ def _page(
     fragment: bool = False,
 ) -> HTMLResponse:
     subject = _subject(here, task)
-    name = {Kind.TRAINING: "mark"}.get(task.kind, str(task.kind))
+    name = str(subject.kind)
     if task.state == "done":
         name = "feedback" if task.kind is Kind.TRAINING else "finished"
     values: dict[str, Any] = {
@@ -430,18 +455,6 @@ def _tight(sentence: Sentence, number: int) -> bool:
     return bool(number and offsets and offsets[number][0] == offsets[number - 1][1])
 
 
-def words_of(sentence: Sentence, spans: Any) -> str:
-    """The words of spans as they stand in the text."""
-    offsets = sentence.offsets or ()
-    parts = []
-    for start, end in spans:
-        if offsets:
-            parts.append(sentence.text[offsets[start][0] : offsets[end - 1][1]])
-        else:
-            parts.append(" ".join((sentence.tokens or ())[start:end]))
-    return " … ".join(parts)
-
-
 def _shown(frame: Any, sentence: Sentence) -> dict[str, Any]:
     return {
         "predicate": words_of(sentence, [frame["predicate"]]),
@@ -490,62 +503,12 @@ def _judge_values(subject: Subject) -> dict[str, Any]:
 
 def _feedback_values(subject: Subject) -> dict[str, Any]:
     """A training answer beside the example's: what agrees, what differs, and why."""
-    sentence, example = subject.sentence, subject.training
-    assert sentence is not None
-    assert example is not None
-    wanted = example_frames(example, sentence, subject.settings)
-    found = marks.as_frames(subject.task.answer)
-    notes = []
-    for frame in wanted:
-        same = next((one for one in found if is_same([one.predicate], [frame.predicate])), None)
-        predicate = words_of(sentence, [(frame.predicate.start, frame.predicate.end)])
-        notes.append(
-            {
-                "label": subject.settings.predicate,
-                "text": predicate,
-                "right": same is not None,
-                "said": "" if same else "not marked",
-            }
-        )
-        for role in frame.roles:
-            text = words_of(sentence, [(span.start, span.end) for span in role.spans])
-            alike = [r for r in (same.roles if same else ()) if is_same(r.spans, role.spans)]
-            right = any(one.label == role.label for one in alike)
-            said = f"you called it {alike[0].label}" if alike else "not marked with these words"
-            notes.append(
-                {"label": role.label, "text": text, "right": right, "said": "" if right else said}
-            )
-    known = [frame.predicate for frame in wanted]
-    more = [
-        words_of(sentence, [(frame.predicate.start, frame.predicate.end)])
-        for frame in found
-        if not any(is_same([frame.predicate], [one]) for one in known)
-    ]
-    return {"notes": notes, "more": more, "note": example["note"]}
-
-
-def example_frames(
-    example: dict[str, Any], sentence: Sentence, settings: Settings
-) -> tuple[Frame, ...]:
-    """The frames of an example, its fillers found in its sentence."""
-    from meantime.types import Role, Span
-
-    tokens = sentence.tokens or ()
-
-    def find(words: str) -> Span:
-        wanted = split_words(words).tokens or ()
-        for start in range(len(tokens) - len(wanted) + 1):
-            if tokens[start : start + len(wanted)] == wanted:
-                return Span(start, start + len(wanted))
-        raise InputError(f"the example has no words {words!r}")
-
-    return tuple(
-        Frame(
-            find(frame["action"]),
-            tuple(
-                Role(settings.named(label), tuple(find(part) for part in text.split(" … ")))
-                for label, text in frame["roles"]
-            ),
-        )
-        for frame in example["frames"]
-    )
+    assert subject.training is not None
+    feedback = training.grade(subject.training, subject.task.answer, subject.settings)
+    return {
+        "feedback": feedback,
+        "right": sum(note.right for note in feedback.notes),
+        "passed": training.passes(feedback, subject.settings),
+        "required": subject.settings.training is Training.REQUIRED,
+        "example": subject.training,
+    }

@@ -1,6 +1,6 @@
 """Where a campaign is kept: SQLite in a folder, or PostgreSQL. The only room that speaks SQL."""
 
-from meantime.annotation.store.opening import backup, open_store, restore
+from meantime.annotation.store.opening import backup, open_store, restore, upgrade
 from meantime.annotation.store.store import (
     Campaign,
     Conflict,
@@ -26,4 +26,5 @@ __all__ = [
     "backup",
     "open_store",
     "restore",
+    "upgrade",
 ]

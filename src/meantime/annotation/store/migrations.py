@@ -89,10 +89,26 @@ _KEPT_POSTGRESQL = (
     ),
 )
 
+# Examples of a campaign's own for the training round, which may have to be passed. A training
+# task says which example it is of; there were two, by their number.
+_EXAMPLES = (
+    """CREATE TABLE examples (
+      id TEXT PRIMARY KEY, campaign TEXT NOT NULL REFERENCES campaigns (id), kind TEXT NOT NULL,
+      position INTEGER NOT NULL, active INTEGER NOT NULL, content TEXT NOT NULL)""",
+    "CREATE INDEX examples_campaign ON examples (campaign, active)",
+    "ALTER TABLE tasks ADD COLUMN example TEXT",
+    """UPDATE tasks SET example = CASE slot WHEN 0 THEN 'baker' ELSE 'pilot' END
+      WHERE kind = 'training'""",
+    # Within a text in it these words would have their quotation marks escaped.
+    """UPDATE campaigns SET settings = REPLACE(REPLACE(settings,
+      '"training": true', '"training": "shown"'), '"training": false', '"training": "off"')""",
+)
+
 STEPS: Sequence[dict[str, Sequence[str]]] = (
     {"sqlite": _FIRST, "postgresql": _FIRST},
     {"sqlite": _SUGGESTED, "postgresql": _SUGGESTED},
     {"sqlite": _KEPT_SQLITE, "postgresql": _KEPT_POSTGRESQL},
+    {"sqlite": _EXAMPLES, "postgresql": _EXAMPLES},
 )
 """The statements that lead to version 1, 2, 3, … by kind of database."""
 

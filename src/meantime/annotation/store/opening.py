@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from sqlalchemy import Engine, create_engine, event, insert, select
+from sqlalchemy import Engine, create_engine, event, insert, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, CompileError, DatabaseError, OperationalError
 
 from meantime.annotation.store.migrations import LATEST, migrate, version_of
-from meantime.annotation.store.schema import ALL
+from meantime.annotation.store.schema import ALL, OF_A_CAMPAIGN
 from meantime.annotation.store.store import Store
 from meantime.errors import FormatError, InputError, UsageError
 from meantime.formats.opening import load, replace
@@ -147,6 +148,45 @@ def backup(store: Store, path: Path) -> int:
     return count
 
 
+def upgrade(
+    rows: Sequence[tuple[str, Mapping[str, Any]]], version: int, name: str
+) -> list[tuple[str, dict[str, Any]]]:
+    """Rows of a campaign as an earlier version had them, as they would be today.
+
+    They go through a database of their own, by the steps that any other takes.
+
+    Raises:
+        FormatError: They do not fit the tables of that version; `name` is what to call them.
+    """
+    known = {table.name: {column.name for column in table.columns} for table in OF_A_CAMPAIGN}
+    for table, row in rows:
+        odd = sorted(set(row) - known[table])
+        if odd:
+            raise FormatError(
+                f"{name}: its rows do not fit the tables of version {version} ({table} has no "
+                f"column {odd[0]}); export the campaign again"
+            )
+    with TemporaryDirectory() as folder:
+        engine = open_engine(Path(folder), None, durable=False)
+        try:
+            migrate(engine, version)
+            with engine.begin() as connection:
+                for kept in OF_A_CAMPAIGN:
+                    own = [dict(row) for table, row in rows if table == kept.name]
+                    if own:
+                        connection.execute(insert(kept), own)
+            migrate(engine)
+            campaign = next((row.get("id") for table, row in rows if table == "campaigns"), None)
+            return list(Store(engine).dump(str(campaign)))
+        except (DatabaseError, CompileError) as error:
+            raise FormatError(
+                f"{name}: its rows do not fit the tables of version {version} "
+                f"({_first_line(error)}); export the campaign again"
+            ) from error
+        finally:
+            engine.dispose()
+
+
 def restore(engine: Engine, path: Path) -> int:
     """Put a backup into an empty database; returns how many rows.
 
@@ -174,8 +214,12 @@ def restore(engine: Engine, path: Path) -> int:
         )
     with engine.connect() as connection:
         there = version_of(connection)
-        tables = ALL if there == version else ()
-        filled = any(connection.execute(select(table).limit(1)).first() for table in tables)
+        # Asked by name: the tables of an earlier version lack columns, or are not all there.
+        filled = any(
+            connection.execute(text(f"SELECT 1 FROM {table.name} LIMIT 1")).first()
+            for table in ALL
+            if connection.dialect.has_table(connection, table.name)
+        )
         if filled or there not in (0, version):
             raise InputError(
                 "the database to restore into is not empty; name a new folder or an empty database"

@@ -81,6 +81,17 @@ TASKS = Table(
     _time("opened", optional=True),
     _time("touched", optional=True),
     _time("finished", optional=True),
+    _text("example", optional=True),
+)
+EXAMPLES = Table(
+    "examples",
+    METADATA,
+    _text("id", key=True),
+    _text("campaign"),
+    _text("kind"),
+    _number("position"),
+    _number("active"),
+    _text("content"),
 )
 EXPOSURES = Table(
     "exposures",
@@ -135,6 +146,18 @@ LOG = Table(
     _text("detail"),
 )
 
-OF_A_CAMPAIGN = (CAMPAIGNS, SEGMENTS, VERSIONS, PEOPLE, TASKS, EXPOSURES, SAVES, LOG)
+OF_A_CAMPAIGN = (CAMPAIGNS, SEGMENTS, VERSIONS, PEOPLE, EXAMPLES, TASKS, EXPOSURES, SAVES, LOG)
 """What an export holds: everything but the ways in. Referred to before referring."""
-ALL = (CAMPAIGNS, SEGMENTS, VERSIONS, PEOPLE, TASKS, EXPOSURES, SAVES, LINKS, SESSIONS, LOG)
+ALL = (
+    CAMPAIGNS,
+    SEGMENTS,
+    VERSIONS,
+    PEOPLE,
+    EXAMPLES,
+    TASKS,
+    EXPOSURES,
+    SAVES,
+    LINKS,
+    SESSIONS,
+    LOG,
+)

@@ -23,7 +23,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Row, Select, and_, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
-from meantime.annotation import judging, marks
+from meantime.annotation import judging, marks, training
 from meantime.annotation.assignment import Candidate, Worker, choose, wants_repeat
 from meantime.annotation.campaign import (
     CONTROL,
@@ -33,6 +33,7 @@ from meantime.annotation.campaign import (
     Role,
     Settings,
     State,
+    Training,
     VersionKind,
     settings_from_json,
     settings_text,
@@ -40,6 +41,7 @@ from meantime.annotation.campaign import (
 from meantime.annotation.store.schema import (
     ALL,
     CAMPAIGNS,
+    EXAMPLES,
     EXPOSURES,
     LINKS,
     LOG,
@@ -94,6 +96,8 @@ class NewCampaign:
     name: str
     settings: Settings
     segments: tuple[NewSegment, ...]
+    examples: tuple[Mapping[str, Any], ...] = ()
+    """Examples of its own for the training round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +141,8 @@ class Task:
     touched: float | None
     finished: float | None
     answer: Answer
+    example: str | None = None
+    """Which example it is of, in training."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +205,23 @@ class Everything:
     saved: Mapping[str, tuple[float, ...]]
 
 
-TRAINING_SENTENCES = 2
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """How far somebody is in the training round.
+
+    Attributes:
+        examples: How many there are.
+        passed: How many they have passed, or worked on where nothing must be passed.
+        tries: How many answers they gave.
+        agreement: The mean agreement of their first answers with the key; none without any.
+        over: Whether nothing keeps them from real work.
+    """
+
+    examples: int
+    passed: int
+    tries: int
+    agreement: float | None
+    over: bool
 
 
 def hash_secret(secret: str) -> str:
@@ -300,6 +322,7 @@ class Store:
             "prefilled": int(prefilled),
             "revision": 0,
             "finished": None,
+            "example": None,
         }
 
     # Campaigns
@@ -323,6 +346,7 @@ class Store:
                 )
             )
             self._add_segments(connection, campaign, new.settings, new.segments, 0)
+            self._add_examples(connection, campaign, new.examples)
             self._record(
                 connection,
                 "create campaign",
@@ -513,12 +537,8 @@ class Store:
             if (before.control, before.key) != (settings.control, settings.key):
                 raise NotAllowed("The control and the key are fixed once a campaign is made.")
             names = [label.name for label in settings.labels]
-            if names != [label.name for label in before.labels] and self._has_work(
-                connection, campaign
-            ):
-                raise NotAllowed(
-                    "Labels cannot be renamed after marking has begun; their help can be changed."
-                )
+            if names != [label.name for label in before.labels]:
+                self._check_renaming(connection, campaign, before)
             for name in ("annotators", "judges", "rankers", "raters"):
                 if getattr(settings, name) < getattr(before, name):
                     raise NotAllowed(
@@ -538,6 +558,25 @@ class Store:
                 by=by,
                 before=json.loads(row.settings),
                 after=json.loads(settings_text(settings)),
+            )
+
+    def _check_renaming(self, connection: Connection, campaign: str, settings: Settings) -> None:
+        if self._has_work(connection, campaign):
+            raise NotAllowed(
+                "Labels cannot be renamed after marking has begun; their help can be changed."
+            )
+        if settings.key != "people" or settings.prefill > 0:
+            raise NotAllowed(
+                "Labels cannot be renamed where frames were made with them from the start; their "
+                "help can be changed."
+            )
+        own = connection.execute(
+            select(EXAMPLES.c.id).where(EXAMPLES.c.campaign == campaign, EXAMPLES.c.active == 1)
+        ).first()
+        if own is not None:
+            raise NotAllowed(
+                "Labels cannot be renamed while people train with examples of your own; train "
+                "with those of the package first, then rename, then give your own anew."
             )
 
     def _has_work(self, connection: Connection, campaign: str) -> bool:
@@ -610,10 +649,8 @@ class Store:
             raise UsageError(f"a {role} needs a campaign; name one")
         person = Person(self._id(), campaign, name, role)
         with self._write() as connection:
-            settings = None
             if campaign is not None:
-                row = self._lock(connection, campaign)
-                settings = settings_from_json(json.loads(row.settings))
+                self._lock(connection, campaign)
                 there = connection.execute(
                     select(PEOPLE.c.id).where(PEOPLE.c.campaign == campaign, PEOPLE.c.name == name)
                 ).first()
@@ -631,15 +668,6 @@ class Store:
                     created=self._now(),
                 )
             )
-            if settings is not None and settings.training and role is Role.ANNOTATOR:
-                connection.execute(
-                    insert(TASKS_TABLE),
-                    [
-                        self._make(campaign, None, Kind.TRAINING, person.id, slot)
-                        | {"person": person.id}
-                        for slot in range(TRAINING_SENTENCES)
-                    ],
-                )
             self._record(
                 connection,
                 "add person",
@@ -837,9 +865,13 @@ class Store:
             )
             if row.state != State.OPEN:
                 return None, f"The campaign is {row.state}: there is no work now."
+            lesson = self._lesson(connection, person, settings)
+            if lesson is not None:
+                return self._task(connection, lesson), ""
             own = connection.execute(
                 select(TASKS_TABLE)
                 .where(TASKS_TABLE.c.person == person.id, TASKS_TABLE.c.state != "done")
+                .where(TASKS_TABLE.c.kind != Kind.TRAINING)
                 .order_by(TASKS_TABLE.c.state, TASKS_TABLE.c.kind.desc(), TASKS_TABLE.c.slot)
                 .limit(1)
             ).one_or_none()
@@ -872,6 +904,166 @@ class Store:
                 )
             self._take(connection, person, chosen.task)
             return self._task(connection, chosen.task), ""
+
+    def _lesson(self, connection: Connection, person: Person, settings: Settings) -> str | None:
+        """The training task somebody should do before their first real one; none if none."""
+        examples = self._round(connection, person, settings)
+        trained, tries = self._tries(connection, person, examples, settings)
+        if trained.over:
+            return None
+        for example in examples:
+            own = [(row, answer) for row, answer in tries if row.example == example]
+            if _is_over([answer for row, answer in own if row.state == "done"], settings):
+                continue
+            waiting = next((row for row, _ in own if row.state != "done"), None)
+            if waiting is None:
+                task = self._make(
+                    person.campaign,
+                    None,
+                    Kind.TRAINING,
+                    person.id,
+                    self._next_try(connection, person),
+                )
+                task |= {"person": person.id, "example": example}
+                connection.execute(insert(TASKS_TABLE), [task])
+                self._take(connection, person, str(task["id"]))
+                return str(task["id"])
+            if waiting.state == "open":
+                self._take(connection, person, waiting.id)
+            return str(waiting.id)
+        return None
+
+    def _round(self, connection: Connection, person: Person, settings: Settings) -> tuple[str, ...]:
+        """The examples somebody begins with: the campaign's own, else those of the package."""
+        kind = TASKS.get(person.role)
+        if settings.training is Training.OFF or kind not in training.TRAINED:
+            return ()
+        own = connection.execute(
+            select(EXAMPLES.c.id)
+            .where(EXAMPLES.c.campaign == person.campaign, EXAMPLES.c.kind == kind)
+            .where(EXAMPLES.c.active == 1)
+            .order_by(EXAMPLES.c.position)
+        ).scalars()
+        return tuple(own) or training.shipped_names(kind)
+
+    def _next_try(self, connection: Connection, person: Person) -> int:
+        """Tries are numbered: two of one number cannot be, whoever asks twice."""
+        return int(
+            connection.execute(
+                select(func.count())
+                .select_from(TASKS_TABLE)
+                .where(TASKS_TABLE.c.person == person.id, TASKS_TABLE.c.kind == Kind.TRAINING)
+            ).scalar_one()
+        )
+
+    def _tries(
+        self,
+        connection: Connection,
+        person: Person,
+        examples: Sequence[str],
+        settings: Settings,
+    ) -> tuple[Trained, list[tuple[Row[Any], Answer]]]:
+        """How far somebody is with these examples, and their training tasks with answers."""
+        rows = connection.execute(
+            select(TASKS_TABLE)
+            .where(TASKS_TABLE.c.person == person.id, TASKS_TABLE.c.kind == Kind.TRAINING)
+            .order_by(TASKS_TABLE.c.slot)
+        ).all()
+        tries: list[tuple[Row[Any], Answer]] = []
+        for row in rows:
+            if row.example in examples:
+                latest = self._latest(connection, row.id) if row.state == "done" else None
+                tries.append((row, {} if latest is None else json.loads(latest.content)))
+        done = [(row, answer) for row, answer in tries if row.state == "done"]
+        firsts = {row.example: answer.get("agreement") for row, answer in reversed(done)}
+        known = [one for one in firsts.values() if one is not None]
+        passed = sum(
+            _is_over([answer for row, answer in done if row.example == example], settings)
+            for example in examples
+        )
+        begun = connection.execute(
+            select(TASKS_TABLE.c.id)
+            .where(TASKS_TABLE.c.person == person.id, TASKS_TABLE.c.kind != Kind.TRAINING)
+            .limit(1)
+        ).first()
+        # Whoever has real work, or did some, is not sent back.
+        over = passed == len(examples) or begun is not None
+        mean = sum(known) / len(known) if known else None
+        return Trained(len(examples), passed, len(done), mean, over), tries
+
+    def trained(self, person: Person) -> Trained:
+        """How far somebody is in the training round."""
+        with self._read() as connection:
+            row = connection.execute(
+                select(CAMPAIGNS.c.settings).where(CAMPAIGNS.c.id == person.campaign)
+            ).one()
+            settings = settings_from_json(json.loads(row.settings))
+            examples = self._round(connection, person, settings)
+            return self._tries(connection, person, examples, settings)[0]
+
+    def set_examples(
+        self, campaign: str, examples: Sequence[Mapping[str, Any]], *, by: str | None = None
+    ) -> None:
+        """Train with these from now on; of a kind that has none here with the package's.
+
+        Examples that were there stay for those who have worked on them, and are given out no more.
+        """
+        with self._write() as connection:
+            row = self._lock(connection, campaign)
+            if row.state == State.CLOSED:
+                raise NotAllowed("The campaign is closed.")
+            connection.execute(
+                update(EXAMPLES).where(EXAMPLES.c.campaign == campaign).values(active=0)
+            )
+            self._add_examples(connection, campaign, examples)
+            self._record(
+                connection,
+                "set training examples",
+                campaign=campaign,
+                by=by,
+                examples=len(examples),
+            )
+
+    def _add_examples(
+        self, connection: Connection, campaign: str, examples: Sequence[Mapping[str, Any]]
+    ) -> None:
+        rows = [
+            {
+                "id": self._id(),
+                "campaign": campaign,
+                "kind": str(training.kind_of(content)),
+                "position": position,
+                "active": 1,
+                "content": json.dumps(content, ensure_ascii=False),
+            }
+            for position, content in enumerate(examples)
+        ]
+        if rows:
+            connection.execute(insert(EXAMPLES), rows)
+
+    def examples(self, campaign: str) -> dict[Kind, int]:
+        """How many examples of its own a campaign trains with, by kind."""
+        with self._read() as connection:
+            rows = connection.execute(
+                select(EXAMPLES.c.kind, func.count().label("count"))
+                .where(EXAMPLES.c.campaign == campaign, EXAMPLES.c.active == 1)
+                .group_by(EXAMPLES.c.kind)
+            )
+            return {Kind(row.kind): int(row._mapping["count"]) for row in rows}
+
+    def example(self, task: Task) -> Mapping[str, Any]:
+        """The example a training task is of, as plain values."""
+        found = training.shipped_content(task.example or "")
+        if found is not None:
+            return found
+        with self._read() as connection:
+            content = connection.execute(
+                select(EXAMPLES.c.content).where(
+                    EXAMPLES.c.id == task.example, EXAMPLES.c.campaign == task.campaign
+                )
+            ).scalar_one()
+        kept: Mapping[str, Any] = json.loads(content)
+        return kept
 
     def _has_seen(self, connection: Connection, person: Person, segment: str) -> bool:
         found = connection.execute(
@@ -1045,6 +1237,7 @@ class Store:
             row.touched,
             row.finished,
             answer,
+            row.example,
         )
 
     def _initial(self, connection: Connection, row: Row[Any]) -> Answer:
@@ -1056,7 +1249,9 @@ class Store:
             if suggested is not None:
                 found: Answer = json.loads(suggested)
                 return found
-        if row.kind in (Kind.MARK, Kind.TRAINING):
+        if row.kind == Kind.TRAINING:
+            return training.begin()
+        if row.kind == Kind.MARK:
             return marks.empty()
         if row.kind == Kind.JUDGE:
             return judging.empty()
@@ -1324,14 +1519,6 @@ class Store:
         assert found is not None
         return found.answer
 
-    def training_number(self, task: str) -> int:
-        """Which of the training sentences a task is of, from 0."""
-        with self._read() as connection:
-            slot = connection.execute(
-                select(TASKS_TABLE.c.slot).where(TASKS_TABLE.c.id == task)
-            ).scalar_one()
-        return int(slot or 0)
-
     def done_by(self, person: str) -> int:
         """How many tasks somebody has finished, training left out."""
         with self._read() as connection:
@@ -1561,6 +1748,13 @@ class Store:
         return str(campaign["id"])
 
 
+def _is_over(answers: Sequence[Answer], settings: Settings) -> bool:
+    """Whether somebody is done with an example, by their finished answers to it."""
+    if settings.training is Training.REQUIRED:
+        return any(answer.get("agreement", 0) >= settings.training_pass for answer in answers)
+    return bool(answers)
+
+
 def is_plain(name: str) -> bool:
     """Whether a name has no control characters, and none that turn the text around them."""
     turning = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
@@ -1593,6 +1787,11 @@ def check_new(new: NewCampaign) -> None:
             )
         if new.settings.key == "analyser" and segment.key is None:
             raise InputError(f"The reference of segment {segment.name} was not analysed.")
+        if new.settings.key == "file" and segment.key is None:
+            raise InputError(
+                f"The file of frames has none for the reference of segment {segment.name}; add a "
+                'line for it ("frames": [] if there are none).'
+            )
     names = [segment.name for segment in new.segments]
     if len(set(names)) != len(names):
         raise InputError("Two segments have the same name; give each its own.")
