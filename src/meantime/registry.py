@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import os
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from meantime.errors import MissingPart, OptionError, UnknownMetric
@@ -40,6 +42,7 @@ BUILT_IN: Mapping[str, str] = {
     "umeant": "meantime.metrics.family:Umeant",
     "imeant": "meantime.metrics.family:Imeant",
     "hmeant": "meantime.metrics.hmeant:Hmeant",
+    "learned": "meantime.learned.metric:Learned",
 }
 
 DEFAULTS = ("bleu", "chrf", "ter")
@@ -93,7 +96,12 @@ def _unknown(name: str) -> str:
 
 
 def parse(specification: str) -> tuple[str, dict[str, str]]:
-    r"""Split `name:option=value,option=value`; a comma inside a value is written `\,`."""
+    r"""Split `name:option=value,option=value`; a comma inside a value is written `\,`.
+
+    A path is the folder of a learned metric: `learned` with that model.
+    """
+    if _is_path(specification):
+        return "learned", {"model": specification.strip()}
     name, colon, rest = specification.partition(":")
     name = name.strip()
     options: dict[str, str] = {}
@@ -115,11 +123,24 @@ def parse(specification: str) -> tuple[str, dict[str, str]]:
     return name, options
 
 
+def _is_path(specification: str) -> bool:
+    """Whether this names a folder: one that is there, or text with a separator before any colon.
+
+    The names of metrics come first, so that a folder called `bleu` does not hide the metric.
+    """
+    name = specification.partition(":")[0].strip()
+    if name in BUILT_IN or not specification.strip():
+        return False
+    separated = any(mark in name for mark in {"/", os.sep, os.altsep} if mark)
+    return separated or (Path(specification.strip()).is_dir() and name not in _outside())
+
+
 def create(specification: str, *, lang: str | None = None, **options: Any) -> Metric:
     """Make a metric from its name and options.
 
     Args:
-        specification: `bleu`, or with options in it: `bleu:max_order=2,smooth=add-k`.
+        specification: `bleu`, or with options in it: `bleu:max_order=2,smooth=add-k`; or the
+            folder of a learned metric.
         lang: The language of the hypotheses. Sets what the metric does by default for
             that language (Chinese is segmented, say) and refuses those it cannot treat.
         **options: Options by keyword, as the metric's class takes them.
