@@ -42,8 +42,10 @@ BUILT_IN: Mapping[str, str] = {
     "umeant": "meantime.metrics.family:Umeant",
     "imeant": "meantime.metrics.family:Imeant",
     "hmeant": "meantime.metrics.hmeant:Hmeant",
-    "learned": "meantime.learned.metric:Learned",
 }
+
+FROM_FOLDERS: Mapping[str, str] = {"learned": "meantime.learned.metric:Learned"}
+"""Metrics that no name alone makes: they are named by the folder of their model."""
 
 DEFAULTS = ("bleu", "chrf", "ter")
 """What `meantime score` shows when nobody says which metric."""
@@ -54,13 +56,13 @@ def _outside() -> dict[str, EntryPoint]:
     """Metrics other packages add; ours keep their names."""
     found = {}
     for point in entry_points(group=GROUP):
-        if point.name not in BUILT_IN:
+        if point.name not in {**BUILT_IN, **FROM_FOLDERS}:
             found[point.name] = point
     return found
 
 
 def names() -> tuple[str, ...]:
-    """All registered names, ours first."""
+    """All names that make a metric, ours first."""
     return (*BUILT_IN, *sorted(_outside()))
 
 
@@ -71,8 +73,9 @@ def find(name: str) -> type[Any]:
         UnknownMetric: No metric has this name; the message has the nearest ones.
         MissingPart: An outside package registered it but cannot be imported.
     """
-    if name in BUILT_IN:
-        module, _, attribute = BUILT_IN[name].partition(":")
+    place = BUILT_IN.get(name) or FROM_FOLDERS.get(name)
+    if place:
+        module, _, attribute = place.partition(":")
         found: type[Any] = getattr(importlib.import_module(module), attribute)
         return found
     point = _outside().get(name)

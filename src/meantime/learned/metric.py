@@ -42,23 +42,21 @@ class Learned(BaseMetric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        found = None if self.model is None else load_model(self.model, wordnet=self.wordnet)
-        object.__setattr__(self, "_model", found)
-
-    @property
-    def _loaded(self) -> Model:
-        found: Model | None = self.__dict__["_model"]
-        if found is None:
+        if self.model is None:
             raise UsageError(
                 "learned: no model is named; give the folder that 'meantime learn' wrote as "
                 "-m FOLDER, or as learned:model=FOLDER"
             )
+        object.__setattr__(self, "_model", load_model(self.model, wordnet=self.wordnet))
+
+    @property
+    def _loaded(self) -> Model:
+        found: Model = self.__dict__["_model"]
         return found
 
     @property
     def needs(self) -> frozenset[Layer]:
-        found: Model | None = self.__dict__["_model"]
-        return frozenset() if found is None else found.features.needs
+        return self._loaded.features.needs
 
     @property
     def scale(self) -> tuple[float, float]:
@@ -97,8 +95,8 @@ class Learned(BaseMetric):
     def signature(self) -> Signature:
         """As for every metric; the model by its kind and training, not by where it lies."""
         signed = super().signature()
-        found: Model | None = self.__dict__["_model"]
-        if found is None or found.card is None:
+        found = self._loaded
+        if found.card is None:
             return signed
         shown = f"{found.kind}-{found.card['training']['signature'][:12]}"
         options = [
