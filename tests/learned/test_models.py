@@ -198,7 +198,7 @@ def test_what_is_no_archive(tmp_path: Path) -> None:
     with pytest.raises(DamagedModel, match="not JSON"):
         load_model(path)
     (path / models.ARRAYS).unlink()
-    with pytest.raises(InputError, match="model.npz is not there"):
+    with pytest.raises(InputError, match=r"model\.npz is not there"):
         load_model(path)
 
 

@@ -72,7 +72,9 @@ def test_each_is_the_metric_of_its_name() -> None:
     }  # fmt: skip
     for name, (specification, scale) in specifications.items():
         metric = create(specification).prepare(segments)
-        expected = [metric.score(row, Level.SEGMENT).value / scale for row in metric.measure(single)]
+        expected = [
+            metric.score(row, Level.SEGMENT).value / scale for row in metric.measure(single)
+        ]
         assert rows[name] == pytest.approx(expected), name
 
 

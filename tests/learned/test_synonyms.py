@@ -10,6 +10,7 @@ import numpy
 import pytest
 
 from meantime.errors import FormatError, MissingPart, UsageError
+from meantime.learned import synonyms
 from meantime.learned.features import PosFeatures, match_words
 from meantime.learned.overlaps import OverlapFeatures
 from meantime.learned.synonyms import Synonyms, count_synonyms, from_arrays
@@ -87,10 +88,10 @@ def test_as_many_as_can_be_match(folder: Path) -> None:
 def test_features_let_synonyms_match(folder: Path) -> None:
     found = count_synonyms([], folder=folder, threshold=0.0)
     pair = Pair(_text("the", "car"), Segment("1", (_text("the", "auto"),)))
-    for synonyms, expected in ((None, 0.5), (found, 0.0)):
-        features = OverlapFeatures(which=("wer", "per", "bleu1"), synonyms=synonyms)
+    for given, expected in ((None, 0.5), (found, 0.0)):
+        features = OverlapFeatures(which=("wer", "per", "bleu1"), synonyms=given)
         assert features.values([pair]).tolist() == [[expected, expected, 0.5]]
-        shares = PosFeatures(synonyms=synonyms).describe(pair)
+        shares = PosFeatures(synonyms=given).describe(pair)
         assert shares["pos-:NN"] == expected
 
 
@@ -112,10 +113,8 @@ def test_what_is_refused(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(MissingPart, match=r"no WordNet in .*nowhere"):
         Synonyms(tmp_path / "nowhere", {}, 1, "")
     (folder / "data.noun").write_text("00000100 03 n 01 thing 0 zz\n")
+    synonyms._hypernyms.cache_clear()
     with pytest.raises(FormatError, match=r"data.noun:1"):
-        from meantime.learned import synonyms
-
-        synonyms._hypernyms.cache_clear()
         Synonyms(folder, {}, 1, "")
 
 
