@@ -34,6 +34,7 @@ from meantime.cli.score import InputFormat, OutputFormat
 from meantime.cli.tune import OnFailure
 from meantime.formats import FORMATS, detecting
 from meantime.formats.columns import ALIASES
+from meantime.learned.choices import Learner, Scaling, Stemming
 from meantime.options import as_text, describe
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -235,6 +236,10 @@ def test_every_command_and_option_is_documented(name: str) -> None:
         ("meantime mbr", NbestFormat),
         ("meantime mbr", ReportFormat),
         ("meantime annotate export", ExportFormat),
+        ("meantime learn human-or-machine", Scaling),
+        ("meantime learn pairs", Scaling),
+        ("meantime learn pairs", Stemming),
+        ("meantime learn metric", Learner),
     ],
 )
 def test_every_choice_is_documented(name: str, choices: type[StrEnum]) -> None:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import os
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from meantime.errors import MissingPart, OptionError, UnknownMetric
@@ -42,6 +44,9 @@ BUILT_IN: Mapping[str, str] = {
     "hmeant": "meantime.metrics.hmeant:Hmeant",
 }
 
+FROM_FOLDERS: Mapping[str, str] = {"learned": "meantime.learned.metric:Learned"}
+"""Metrics that no name alone makes: they are named by the folder of their model."""
+
 DEFAULTS = ("bleu", "chrf", "ter")
 """What `meantime score` shows when nobody says which metric."""
 
@@ -51,13 +56,13 @@ def _outside() -> dict[str, EntryPoint]:
     """Metrics other packages add; ours keep their names."""
     found = {}
     for point in entry_points(group=GROUP):
-        if point.name not in BUILT_IN:
+        if point.name not in {**BUILT_IN, **FROM_FOLDERS}:
             found[point.name] = point
     return found
 
 
 def names() -> tuple[str, ...]:
-    """All registered names, ours first."""
+    """All names that make a metric, ours first."""
     return (*BUILT_IN, *sorted(_outside()))
 
 
@@ -68,8 +73,9 @@ def find(name: str) -> type[Any]:
         UnknownMetric: No metric has this name; the message has the nearest ones.
         MissingPart: An outside package registered it but cannot be imported.
     """
-    if name in BUILT_IN:
-        module, _, attribute = BUILT_IN[name].partition(":")
+    place = BUILT_IN.get(name) or FROM_FOLDERS.get(name)
+    if place:
+        module, _, attribute = place.partition(":")
         found: type[Any] = getattr(importlib.import_module(module), attribute)
         return found
     point = _outside().get(name)
@@ -93,7 +99,12 @@ def _unknown(name: str) -> str:
 
 
 def parse(specification: str) -> tuple[str, dict[str, str]]:
-    r"""Split `name:option=value,option=value`; a comma inside a value is written `\,`."""
+    r"""Split `name:option=value,option=value`; a comma inside a value is written `\,`.
+
+    A path is the folder of a learned metric: `learned` with that model.
+    """
+    if _is_path(specification):
+        return "learned", {"model": specification.strip()}
     name, colon, rest = specification.partition(":")
     name = name.strip()
     options: dict[str, str] = {}
@@ -115,11 +126,24 @@ def parse(specification: str) -> tuple[str, dict[str, str]]:
     return name, options
 
 
+def _is_path(specification: str) -> bool:
+    """Whether this names a folder: one that is there, or text with a separator before any colon.
+
+    The names of metrics come first, so that a folder called `bleu` does not hide the metric.
+    """
+    name = specification.partition(":")[0].strip()
+    if name in BUILT_IN or not specification.strip():
+        return False
+    separated = any(mark in name for mark in {"/", os.sep, os.altsep} if mark)
+    return separated or (Path(specification.strip()).is_dir() and name not in _outside())
+
+
 def create(specification: str, *, lang: str | None = None, **options: Any) -> Metric:
     """Make a metric from its name and options.
 
     Args:
-        specification: `bleu`, or with options in it: `bleu:max_order=2,smooth=add-k`.
+        specification: `bleu`, or with options in it: `bleu:max_order=2,smooth=add-k`; or the
+            folder of a learned metric.
         lang: The language of the hypotheses. Sets what the metric does by default for
             that language (Chinese is segmented, say) and refuses those it cannot treat.
         **options: Options by keyword, as the metric's class takes them.

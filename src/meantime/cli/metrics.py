@@ -52,7 +52,7 @@ def _facts(name: str) -> dict[str, Any]:
     from meantime import registry
     from meantime.options import as_text, describe
 
-    cls = registry.find(name)
+    cls = registry.find(registry.parse(name)[0])
     metric = registry.create(name)
     return {
         "name": name,
