@@ -29,6 +29,7 @@ ORDER = [
     "learned",
     "metaeval",
     "tuning",
+    "smt",
     "annotation",
     "report",
     "distributed",

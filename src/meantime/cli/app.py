@@ -25,6 +25,7 @@ from meantime.cli.annotate import annotate_app
 from meantime.cli.arguments import refuse_repeats
 from meantime.cli.cache import cache_app
 from meantime.cli.learn import learn_app
+from meantime.cli.smt import smt_app
 from meantime.cli.vectors import vectors_app
 from meantime.cli.weights import weights_app
 from meantime.errors import MeantimeError, UsageError
@@ -73,6 +74,7 @@ app.command("mbr")(mbr.mbr)
 app.add_typer(cache_app, name="cache")
 app.add_typer(vectors_app, name="vectors")
 app.add_typer(learn_app, name="learn")
+app.add_typer(smt_app, name="smt")
 app.add_typer(annotate_app, name="annotate")
 refuse_repeats(app)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
@@ -72,3 +74,28 @@ class Bar:
             bar, self._bar = self._bar, None
             if bar is not None:
                 bar.stop()
+
+
+@contextmanager
+def stages() -> Iterator[Callable[[str, int, int], None]]:
+    """A bar for each stage of some work, one after the other."""
+    bars: dict[str, Bar] = {}
+
+    def close() -> None:
+        for bar in bars.values():
+            bar.__exit__(None, None, None)
+        bars.clear()
+
+    def progress(stage: str, done: int, total: int) -> None:
+        if stage not in bars:
+            close()
+            bars[stage] = Bar(stage)
+        bars[stage](done, total)
+        if done >= total:
+            # The next stage forks processes; a drawing thread must not be alive then.
+            close()
+
+    try:
+        yield progress
+    finally:
+        close()

@@ -14,7 +14,6 @@ from meantime.cli.arguments import (
     Jobs,
     NoCache,
     References,
-    Source,
     check_standard_input,
 )
 from meantime.cli.candidates import (
@@ -32,9 +31,11 @@ from meantime.errors import InputError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from meantime.smt.model import Model
     from meantime.tuning.learning import Learner
     from meantime.tuning.loop import Tuned
     from meantime.tuning.statistics import Statistics
+    from meantime.types import Segment
 
 FOLDER = Path("tuning")
 MOST_SHOWN = 30
@@ -51,6 +52,9 @@ _DRIVING = (
 )
 
 
+_THOT = ("candidates", "reordering")
+
+
 class OnFailure(StrEnum):
     """What a decoder that fails means."""
 
@@ -62,7 +66,10 @@ def tune(
     context: typer.Context,
     lists: Annotated[
         list[str] | None,
-        typer.Argument(metavar="NBEST", help="N-best lists to learn from, without a decoder."),
+        typer.Argument(
+            metavar="NBEST",
+            help="N-best lists to learn from, without a decoder; after --decoder thot, a model.",
+        ),
     ] = None,
     decoder: Annotated[
         str | None,
@@ -71,18 +78,41 @@ def tune(
             "-d",
             metavar="COMMAND",
             help="A command that decodes: {weights} stands for a file of weights, {overwrite} for "
-            "the same in one line, {nbest} for the list it writes (without it, what it prints).",
+            "the same in one line, {nbest} for the list it writes (without it, what it prints). Or "
+            "thot, and the folder of a model that meantime smt has trained.",
         ),
     ] = None,
     reference: References = None,
-    source: Source = None,
+    source: Annotated[
+        str | None,
+        typer.Option("--source", "-s", "--dev", metavar="FILE", help="The source texts."),
+    ] = None,
     metric: Annotated[
         str, typer.Option("--metric", "-m", metavar="NAME", help="What to tune for.")
     ] = "bleu",
     weights: Annotated[
         str | None,
-        typer.Option("--weights", "-w", metavar="FILE", help="Weights to begin with."),
+        typer.Option(
+            "--weights",
+            "-w",
+            metavar="FILE",
+            help="Weights to begin with.  [default: thot: those of the model]",
+        ),
     ] = None,
+    candidates: Annotated[
+        int,
+        typer.Option("--candidates", metavar="N", min=2, help="thot: longest list of a segment."),
+    ] = 100,
+    reordering: Annotated[
+        int,
+        typer.Option(
+            "--reordering",
+            metavar="N",
+            min=0,
+            max=10,
+            help="thot: words a phrase may be taken ahead of its turn.",
+        ),
+    ] = 0,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write the best weights here."),
@@ -193,6 +223,14 @@ def tune(
 
     With --decoder: decode, merge the lists, learn, and again. With lists: learn from these.
     """
+    thot = None
+    if decoder == "thot":
+        thot, lists = _model_of(lists, source), None
+        weights = weights if weights is not None else str(thot.weights_path)
+        decoder = _thot_command(thot, str(source), candidates, reordering)
+        lang = lang if lang is not None else thot.facts["target"]
+    elif any(_was_given(context, name) for name in _THOT):
+        raise UsageError("--candidates and --reordering are for the decoder thot; leave them out")
     if bool(lists) == (decoder is not None):
         raise UsageError("give n-best lists, or a --decoder that writes them: one of the two")
     if not reference:
@@ -233,6 +271,8 @@ def tune(
     initial = read_weights(weights) if weights is not None else None
     opened = shared.open_analyser_for([created], analyser, no_cache=no_cache)
     segments = shared.read_references(reference, source, lang)
+    if thot is not None:
+        _refuse_reversed(thot, segments, str(source), reference[0])
     enriched, prepared = prepare_references(segments, created, opened)
     statistics = Statistics(
         prepared,
@@ -294,6 +334,46 @@ def tune(
     if plot:
         _draw(tuned.records, folder, metric)
     emit(_loop_text(tuned, folder, statistics, format), None)
+
+
+def _model_of(lists: Sequence[str] | None, source: str | None) -> Model:
+    """The model that stands where lists do otherwise."""
+    from meantime.smt.model import open_model
+    from meantime.smt.thot import load_part
+
+    if not lists or len(lists) > 1:
+        raise UsageError(
+            "--decoder thot takes one model; write --decoder thot MODEL, a folder that 'meantime "
+            "smt train' made"
+        )
+    if source is None:
+        raise UsageError("the decoder thot needs texts to translate; give them with --dev FILE")
+    if source == "-":
+        raise UsageError("the texts to translate are read again and again; put them into a file")
+    load_part("translation")
+    return open_model(lists[0])
+
+
+def _thot_command(model: Model, source: str, candidates: int, reordering: int) -> str:
+    from meantime.cli.smt import decoder_command
+
+    return decoder_command(model.folder, source, candidates, reordering)
+
+
+def _refuse_reversed(
+    model: Model, segments: Sequence[Segment], source: str, reference: str
+) -> None:
+    """Refuse texts of the other language before anything is translated."""
+    from meantime.smt.decoding import foreign
+    from meantime.smt.training import refuse_wrong_script
+
+    texts = [segment.source.text for segment in segments if segment.source is not None]
+    references = [segment.references[0].text for segment in segments]
+    refuse_wrong_script(texts, model.facts["source"], source, "source")
+    refuse_wrong_script(references, model.facts["target"], reference, "reference")
+    wrong = foreign(model, texts)
+    if wrong:
+        raise UsageError(f"{source}: {wrong}")
 
 
 def _was_given(context: typer.Context, name: str) -> bool:

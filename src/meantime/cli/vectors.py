@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -360,33 +360,12 @@ def _tell(path: Path) -> None:
     )
 
 
+def _stages() -> AbstractContextManager[Callable[[str, int, int], None]]:
+    from meantime.cli.progress import stages
+
+    return stages()
+
+
 def _once(files: list[str]) -> None:
     if files.count("-") > 1:
         raise UsageError("standard input (-) is given twice; it can be read once")
-
-
-@contextmanager
-def _stages() -> Iterator[Callable[[str, int, int], None]]:
-    """A bar for each stage of some work, one after the other."""
-    from meantime.cli.progress import Bar
-
-    bars: dict[str, Bar] = {}
-
-    def close() -> None:
-        for bar in bars.values():
-            bar.__exit__(None, None, None)
-        bars.clear()
-
-    def progress(stage: str, done: int, total: int) -> None:
-        if stage not in bars:
-            close()
-            bars[stage] = Bar(stage)
-        bars[stage](done, total)
-        if done >= total:
-            # The next stage forks processes; a drawing thread must not be alive then.
-            close()
-
-    try:
-        yield progress
-    finally:
-        close()
