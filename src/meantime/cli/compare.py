@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from meantime.types import Corpus
 
 
+REPORTED = ("meant", "bleu", "chrf", "ter")
+"""What a report shows of translations into English when nobody says which metric."""
+
+
 class ComparisonFormat(StrEnum):
     """How a comparison is printed."""
 
@@ -132,6 +136,27 @@ def compare(
         Path | None,
         typer.Option("--roles-plot", metavar="FILE", help="Draw that into an SVG file."),
     ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            "--html",
+            metavar="FILE",
+            help="Also write a report as one page that opens offline, with explained segments.",
+        ),
+    ] = None,
+    title: Annotated[
+        str | None, typer.Option("--title", metavar="TEXT", help="Title of that page.")
+    ] = None,
+    explanations: Annotated[
+        int | None,
+        typer.Option(
+            "--explanations",
+            metavar="N",
+            min=0,
+            help="Explain at most N outputs in it, by each metric that can, where systems differ "
+            "most.  [default: 25000]",
+        ),
+    ] = None,
     test: Annotated[
         DecisiveTest, typer.Option("--test", help="The p-value that decides what is significant.")
     ] = DecisiveTest.RANDOMISATION,
@@ -196,6 +221,8 @@ def compare(
         raise UsageError(
             "one system, nothing to compare it with; give at least two, or use 'meantime score'"
         )
+    if html is None and (title is not None or explanations is not None):
+        raise UsageError("--title and --explanations go with --html FILE")
 
     from dataclasses import replace
 
@@ -211,14 +238,17 @@ def compare(
     from meantime.report.comparison import check_systems
     from meantime.report.comparison import compare as compare_systems
     from meantime.report.disagreements import metrics_disagree, systems_disagree
+    from meantime.report.explained import MOST
     from meantime.report.findings import Findings, findings_legend, lay_out_findings
     from meantime.report.roles import find_role_losses
     from meantime.report.tables import lay_out
     from meantime.report.writing import as_json, as_latex, as_markdown
     from meantime.scoring import ANALYSED, analyse, measure
-    from meantime.types import Layer
+    from meantime.types import Layer, primary
 
-    chosen = list(dict.fromkeys(metric or DEFAULTS))
+    # A report is there to show why: where that can be told, the default does.
+    defaults = DEFAULTS if html is None or primary(lang or "en") != "en" else REPORTED
+    chosen = list(dict.fromkeys(metric or defaults))
     # Before reading anything: a typing error should not cost a minute.
     made = [create(specification, lang=lang) for specification in chosen]
     roles = roles or roles_plot is not None
@@ -284,6 +314,22 @@ def compare(
     )
     if roles_plot is not None and findings.roles is not None:
         save(roles_plot, encode(draw_roles(findings.roles)))
+    if html is not None:
+        from meantime.report.gathering import gather
+        from meantime.report.html import render_html
+
+        with Bar("explaining") as bar:
+            report = gather(
+                measured,
+                comparison,
+                findings,
+                seen=known,
+                domains=named,
+                explanations=MOST if explanations is None else explanations,
+                jobs=jobs,
+                progress=bar,
+            )
+        save(html, encode(render_html(report, title=title)))
     if format is ComparisonFormat.JSON:
         text = as_json(comparison, findings)
     else:

@@ -63,6 +63,17 @@ def explain(
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write to this file instead."),
     ] = None,
+    svg: Annotated[
+        Path | None,
+        typer.Option(
+            "--svg",
+            metavar="FILE",
+            help="Draw the one segment that is shown, for slides and papers.",
+        ),
+    ] = None,
+    svg_width: Annotated[
+        int, typer.Option("--svg-width", metavar="N", min=320, help="Its width in pixels.")
+    ] = 720,
     analyser: Annotated[
         str | None,
         typer.Option(
@@ -101,6 +112,12 @@ def explain(
         raise UsageError("--segment and --worst both choose segments; give one of them")
     corpus = read([hypotheses], references=reference, source=source)
     whole, corpus = corpus, _choose(corpus, segment)
+    drawn_count = min(worst or len(corpus.segments), len(corpus.segments))
+    if svg is not None and drawn_count != 1:
+        raise UsageError(
+            f"--svg draws one segment, here are {drawn_count}; choose with --segment ID or "
+            "--worst 1"
+        )
     prepared: Metric = made
     with Bar("analysing") as bar:
         wanted = made.needs & set(ANALYSED)
@@ -117,6 +134,18 @@ def explain(
         pairs = _worst(prepared, pairs, worst)
     assert isinstance(prepared, Explainer)
     found = [(pair.segment.id, prepared.explain(pair)) for pair in pairs]
+    if svg is not None:
+        from meantime.formats.opening import encode, save
+        from meantime.report.figures import as_figure
+        from meantime.report.svg import draw_svg
+
+        (name, one), *_ = found
+        figure = as_figure(
+            one,
+            decimals=getattr(prepared, "decimals", 4),
+            higher_is_better=prepared.higher_is_better,
+        )
+        save(svg, encode(draw_svg(figure, segment=name, width=svg_width)))
     if format is ExplanationFormat.JSON:
         listed = [explaining.as_data(one, name) for name, one in found]
         emit(explaining.as_json(listed, str(sign(prepared, origin))), output)

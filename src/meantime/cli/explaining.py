@@ -12,21 +12,12 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from meantime.cli.drawing import show
+from meantime.report.losses import losses, phrase_words, span_words
 from meantime.types import Explanation, Span
 
 NARROWEST = 60
 LOSSES = 5
 """How many losses are named at the top."""
-
-_SIDES = {"hypothesis": "too much", "reference": "missing"}
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Loss:
-    """Something that cost points, in words."""
-
-    points: float
-    what: str
 
 
 def as_data(explanation: Explanation, segment: str) -> dict[str, Any]:
@@ -63,43 +54,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
-
-
-def losses(explanation: Explanation) -> list[Loss]:
-    """What cost most, the dearest first."""
-    found = []
-    for frame in getattr(explanation, "frames", ()):
-        head = frame.phrases[0]
-        alone = head.hypothesis is None or head.reference is None
-        predicate = _words(explanation, head) or "?"
-        if alone:
-            side = "reference" if head.hypothesis is None else "hypothesis"
-            whole = _frame_words(explanation, frame, side)
-            found.append(Loss(frame.loss, f"{_SIDES[side]}: the event {whole!r}"))
-            continue
-        for phrase in frame.phrases:
-            if phrase.loss <= 0:
-                continue
-            ours = _text(explanation.hypothesis_tokens, phrase.hypothesis)
-            theirs = _text(explanation.reference_tokens, phrase.reference)
-            if phrase.hypothesis is None:
-                what = f"missing in {predicate!r}: {phrase.role} {theirs!r}"
-            elif phrase.reference is None:
-                what = f"too much in {predicate!r}: {phrase.role} {ours!r}"
-            elif ours.lower() == theirs.lower():
-                continue
-            else:
-                what = f"{phrase.role} of {predicate!r}: {ours!r} for {theirs!r}"
-            found.append(Loss(phrase.loss, what))
-    for fact in getattr(explanation, "facts", ()):
-        tokens = (
-            explanation.hypothesis_tokens
-            if fact.side == "hypothesis"
-            else explanation.reference_tokens
-        )
-        word = _text(tokens, (fact.span,))
-        found.append(Loss(fact.loss, f"{_SIDES[fact.side]}: {fact.kind} {word!r}"))
-    return sorted(found, key=lambda loss: -loss.points)
 
 
 def draw(
@@ -146,7 +100,7 @@ def _draw_frame(explanation: Explanation, frame: Any, number: int, width: int) -
     drawing = Text()
     head = frame.phrases[0]
     alone = head.hypothesis is None or head.reference is None
-    words = show(_words(explanation, head) or "?")
+    words = show(phrase_words(explanation, head) or "?")
     drawing.append(f"\n  frame {number}: {words}", style="bold")
     if alone:
         where = "reference" if head.hypothesis is None else "hypothesis"
@@ -155,8 +109,8 @@ def _draw_frame(explanation: Explanation, frame: Any, number: int, width: int) -
     drawing.append(f", lost {frame.loss:.3f}\n" if frame.loss >= 0.0005 else "\n")
     column = max(12, (width - 45) // 2)
     for phrase in frame.phrases:
-        left = _text(explanation.hypothesis_tokens, phrase.hypothesis)
-        right = _text(explanation.reference_tokens, phrase.reference)
+        left = span_words(explanation.hypothesis_tokens, phrase.hypothesis)
+        right = span_words(explanation.reference_tokens, phrase.reference)
         drawing.append(f"    {phrase.role:<10}")
         for text, there in ((left, phrase.hypothesis), (right, phrase.reference)):
             cell = _fit(show(text) if there is not None else "—", column)
@@ -187,35 +141,13 @@ def _draw_parts(explanation: Explanation, width: int) -> Text:
 
 
 def _part_text(span: Span | None, tokens: Sequence[str]) -> str:
-    return "—" if span is None else show(_text(tokens, (span,)))
+    return "—" if span is None else show(span_words(tokens, (span,)))
 
 
 def _style(similarity: float) -> str:
     if similarity >= 0.8:
         return "green"
     return "yellow" if similarity >= 0.4 else "red"
-
-
-def _words(explanation: Explanation, phrase: Any) -> str:
-    """A predicate in the words of both sides, where they differ."""
-    ours = _text(explanation.hypothesis_tokens, phrase.hypothesis)
-    theirs = _text(explanation.reference_tokens, phrase.reference)
-    if not ours or not theirs or ours.lower() == theirs.lower():
-        return ours or theirs
-    return f"{ours} / {theirs}"
-
-
-def _frame_words(explanation: Explanation, frame: Any, side: str) -> str:
-    """All the words of a frame on one side, in the order of the sentence."""
-    tokens = getattr(explanation, f"{side}_tokens")
-    spans = [span for phrase in frame.phrases for span in getattr(phrase, side) or ()]
-    places = sorted({place for span in spans for place in range(span.start, span.end)})
-    return " ".join(tokens[place] for place in places)
-
-
-def _text(tokens: Sequence[str], spans: Sequence[Span] | None) -> str:
-    parts = [" ".join(tokens[span.start : span.end]) for span in spans or ()]
-    return " … ".join(parts)
 
 
 def _fit(text: str, width: int) -> str:

@@ -177,7 +177,7 @@ def _wins(metric: MetricComparison, systems: Sequence[str]) -> Table:
                 cells.append(Cell("–"))
                 continue
             sure = (systems[row], systems[column]) in significant
-            share = _floor_percent(float(metric.wins[row, column]))
+            share = floor_percent(float(metric.wins[row, column]))
             cells.append(Cell(share + ("*" if sure else ""), sure))
         rows.append(tuple(cells))
     head = ("", "system", *(str(number + 1) for number in range(len(order))))
@@ -260,7 +260,7 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def _floor_percent(share: float) -> str:
+def floor_percent(share: float) -> str:
     """Whole percent that say 100 and 0 only where it is so."""
     if 0 < share < 1:
         return str(min(99, max(1, round(100 * share))))

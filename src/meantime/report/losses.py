@@ -1,0 +1,79 @@
+"""What cost most, in words: read off any explanation that has frames or facts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from meantime.types import Explanation, Span
+
+SIDES = {"hypothesis": "too much", "reference": "missing"}
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Something that cost points, in words."""
+
+    points: float
+    what: str
+
+
+def losses(explanation: Explanation) -> list[Loss]:
+    """What cost most, the dearest first."""
+    found = []
+    for frame in getattr(explanation, "frames", ()):
+        head = frame.phrases[0]
+        alone = head.hypothesis is None or head.reference is None
+        predicate = phrase_words(explanation, head) or "?"
+        if alone:
+            side = "reference" if head.hypothesis is None else "hypothesis"
+            whole = _frame_words(explanation, frame, side)
+            found.append(Loss(frame.loss, f"{SIDES[side]}: the event {whole!r}"))
+            continue
+        for phrase in frame.phrases:
+            if phrase.loss <= 0:
+                continue
+            ours = span_words(explanation.hypothesis_tokens, phrase.hypothesis)
+            theirs = span_words(explanation.reference_tokens, phrase.reference)
+            if phrase.hypothesis is None:
+                what = f"missing in {predicate!r}: {phrase.role} {theirs!r}"
+            elif phrase.reference is None:
+                what = f"too much in {predicate!r}: {phrase.role} {ours!r}"
+            elif ours.lower() == theirs.lower():
+                continue
+            else:
+                what = f"{phrase.role} of {predicate!r}: {ours!r} for {theirs!r}"
+            found.append(Loss(phrase.loss, what))
+    for fact in getattr(explanation, "facts", ()):
+        tokens = (
+            explanation.hypothesis_tokens
+            if fact.side == "hypothesis"
+            else explanation.reference_tokens
+        )
+        word = span_words(tokens, (fact.span,))
+        found.append(Loss(fact.loss, f"{SIDES[fact.side]}: {fact.kind} {word!r}"))
+    return sorted(found, key=lambda loss: -loss.points)
+
+
+def phrase_words(explanation: Explanation, phrase: Any) -> str:
+    """A predicate in the words of both sides, where they differ."""
+    ours = span_words(explanation.hypothesis_tokens, phrase.hypothesis)
+    theirs = span_words(explanation.reference_tokens, phrase.reference)
+    if not ours or not theirs or ours.lower() == theirs.lower():
+        return ours or theirs
+    return f"{ours} / {theirs}"
+
+
+def span_words(tokens: Sequence[str], spans: Sequence[Span] | None) -> str:
+    """The words of a filler; an ellipsis where it is split."""
+    parts = [" ".join(tokens[span.start : span.end]) for span in spans or ()]
+    return " … ".join(parts)
+
+
+def _frame_words(explanation: Explanation, frame: Any, side: str) -> str:
+    """All the words of a frame on one side, in the order of the sentence."""
+    tokens = getattr(explanation, f"{side}_tokens")
+    spans = [span for phrase in frame.phrases for span in getattr(phrase, side) or ()]
+    places = sorted({place for span in spans for place in range(span.start, span.end)})
+    return " ".join(tokens[place] for place in places)
