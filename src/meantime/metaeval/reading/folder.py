@@ -68,8 +68,8 @@ def read_folder(
     for lp in lps:
         if lp not in known:
             rest = "; those of systems as a whole are for --level sys" if lp in whole else ""
-            there = ", ".join(sorted(known)) or "none"
-            raise InputError(f"{folder}: no {what} for {lp}; there are {there}{rest}")
+            others = ", ".join(sorted(known)) or "none"
+            raise InputError(f"{folder}: no {what} for {lp}; there are {others}{rest}")
     chosen: dict[str, str] = {}
     for lp in sorted(known):
         kinds = [*_ordered(found.get(lp, ())), *(_ordered(whole.get(lp, ())) if systems else ())]
