@@ -6,6 +6,8 @@ import json
 import shutil
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy
@@ -161,6 +163,31 @@ def test_progress() -> None:
     analyser = open_analyser(threads=2, progress=lambda done, total: seen.append((done, total)))
     analyser.analyse([Sentence(text) for text in TEXTS])
     assert seen[-1] == (len(TEXTS), len(TEXTS))
+
+
+def test_an_interruption_waits_for_nothing_that_has_not_begun(monkeypatch) -> None:
+    """It may come while sentences are still handed to the threads, which is most of the time."""
+    analyser = open_analyser(threads=2)
+    begun = []
+    submit = ThreadPoolExecutor.submit
+
+    def interrupt(pool, *arguments):
+        if len(handed) == 40:
+            raise KeyboardInterrupt
+        handed.append(arguments)
+        return submit(pool, *arguments)
+
+    def slow(sentence: Sentence) -> Sentence:
+        begun.append(sentence)
+        time.sleep(0.05)
+        return sentence
+
+    handed: list[object] = []
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", interrupt)
+    monkeypatch.setattr(EmbeddedAnalyser, "_analyse_one", lambda _, sentence: slow(sentence))
+    with pytest.raises(KeyboardInterrupt):
+        analyser.analyse([Sentence(f"Sentence {number}.") for number in range(100)])
+    assert len(begun) < len(handed) == 40
 
 
 def test_the_shipped_model_is_whole() -> None:

@@ -93,7 +93,8 @@ def test_json_contract(capsys, data: str, peers: str) -> None:
         "notes",
     ]  # fmt: skip
     assert one["leading"] == "kendall-segments"
-    assert one["sets"] == [{"lp": "xx-en", "kind": "", "segments": 30, "systems": 4, "rated": 120}]
+    facts = {"lp": "xx-en", "kind": "", "segments": 30, "systems": 4, "rated": 120, "whole": False}
+    assert one["sets"] == [facts]
     metrics = {item["metric"]: item for item in one["metrics"]}
     assert list(metrics["chrf"]) == [
         "metric", "rank", "cluster", "signature", "missing", "roc_area", "figures",

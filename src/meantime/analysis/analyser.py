@@ -147,8 +147,13 @@ class EmbeddedAnalyser:
                 work(n)
         else:
             with ThreadPoolExecutor(self.threads) as pool:
-                for _result in pool.map(work, order):
-                    pass
+                try:
+                    for _result in pool.map(work, order):
+                        pass
+                except BaseException:
+                    # Whoever interrupts does not wait for what has not begun; the pool would.
+                    pool.shutdown(wait=False, cancel_futures=True)
+                    raise
         return [sentence for sentence in found if sentence is not None]
 
     def _analyse_one(self, sentence: Sentence) -> Sentence:

@@ -28,6 +28,8 @@ def _title(evaluation: Evaluation) -> str:
     rated, segments = sum(one.rated for one in sets), sum(one.segments for one in sets)
     name = ", ".join(part for part in (evaluation.name, evaluation.group) if part)
     what = PREFERENCES if _preferences(evaluation) else "rated translations"
+    if all(one.whole for one in sets):
+        what = "translations"
     if len(sets) == 1:
         lp = "" if sets[0].lp in ("", evaluation.group) else f"{sets[0].lp}, "
         systems = f" by {sets[0].systems} systems" if sets[0].systems > 1 else ""
@@ -191,6 +193,7 @@ def as_json(outcomes: Sequence[Outcome]) -> str:
                     "segments": one.segments,
                     "systems": one.systems,
                     "rated": one.rated,
+                    "whole": one.whole,
                 }
                 for one in evaluation.sets
             ],

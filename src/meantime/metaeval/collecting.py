@@ -73,14 +73,18 @@ class Collected:
     """Why statistics could not be kept, if so."""
 
     def split_by(self, column: str) -> dict[str, Collected]:
-        """The same by domain, document or system, in order of appearance."""
+        """The same by domain, document or system, in order of appearance.
+
+        What people said of systems as a whole they did not say of a part.
+        """
         members: dict[str, list[int]] = {}
         for number, pair in enumerate(self.scores.pairs):
             members.setdefault(getattr(pair, column), []).append(number)
         return {name: self._part(rows) for name, rows in members.items()}
 
     def _part(self, rows: Sequence[int]) -> Collected:
-        scores = replace(self.scores, pairs=tuple(self.scores.pairs[row] for row in rows))
+        own = tuple(self.scores.pairs[row] for row in rows)
+        scores = replace(self.scores, pairs=own, by_system={})
         places = numpy.asarray(rows)
         return replace(
             self,

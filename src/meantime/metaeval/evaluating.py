@@ -180,6 +180,8 @@ class TestSet:
     segments: int
     systems: int
     rated: int
+    whole: bool = False
+    """Whether people rated systems as a whole; rated translations are those of these systems."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,17 +282,22 @@ class GridBlock:
             name: self._grid.spread(column.scores) for name, column in self.columns.items()
         }
         self.units = len(self._grid.segments)
+        # At system level the mean of a column is what people said of the system.
+        self._human, self._whole = self._grid.human, False
+        if scope is Scope.SYSTEMS:
+            self._human, self._whole = _whole(collected)
 
     @property
     def facts(self) -> TestSet:
         first = self._collected.scores.pairs[0]
-        rated = ~numpy.isnan(self._grid.human)
+        rated = ~numpy.isnan(self._human)
         return TestSet(
             first.lp,
             self._collected.scores.kind,
             int(rated.any(axis=1).sum()),
             int(rated.any(axis=0).sum()),
             int(rated.sum()),
+            self._whole,
         )
 
     @property
@@ -300,13 +307,15 @@ class GridBlock:
         return bool(2 * rated[rated > 1].sum() < rated.sum())
 
     def missing(self, name: str) -> int:
-        rated = ~numpy.isnan(self._grid.human)
+        rated = ~numpy.isnan(self._human)
         return int((rated & numpy.isnan(self._spread[name])).sum())
 
     def estimate(self, figure: Figure, name: str) -> Estimate:
         human, metric = self._grid.human, self._spread[name]
         rng = numpy.random.default_rng(SEED)
         if figure.statistic == SOFT:
+            if self._whole and numpy.isnan(human).all():
+                return Estimate(None, 0, 1, "people rated systems as a whole, not segments")
             try:
                 value = soft_pairwise_accuracy(human, metric, rng=rng)
             except Undefined as error:
@@ -327,7 +336,7 @@ class GridBlock:
 
     def _systems(self, name: str) -> tuple[Array, Array]:
         """One human score and one metric score a system, over the cells with both."""
-        human, metric = self._grid.human, self._spread[name]
+        human, metric = self._human, self._spread[name]
         there = ~(numpy.isnan(human) | numpy.isnan(metric))
         people = system_means(numpy.where(there, human, numpy.nan))
         column = self.columns[name]
@@ -353,7 +362,7 @@ class GridBlock:
         return scores
 
     def resampled(self, figure: Figure, name: str, weights: ranks.Whole) -> Array:
-        human, metric = self._grid.human, self._spread[name]
+        human, metric = self._human, self._spread[name]
         column = self.columns[name]
         if figure.grouping is Grouping.MEANS and column.metric is not None:
             there = ~(numpy.isnan(human) | numpy.isnan(metric))
@@ -382,7 +391,7 @@ class GridBlock:
             )
         return exchanged(
             figure.statistic,
-            self._grid.human,
+            self._human,
             self._spread[one],
             self._spread[other],
             grouping=figure.grouping,
@@ -396,7 +405,7 @@ class GridBlock:
         if figure.grouping is Grouping.MEANS:
             people, first = self._systems(one)
             return williams_test(people, first, self._systems(other)[1])
-        grids_of = (self._grid.human, self._spread[one], self._spread[other])
+        grids_of = (self._human, self._spread[one], self._spread[other])
         return williams_test(*(grid.ravel() for grid in grids_of))
 
     def areas(self) -> dict[str, float]:
@@ -409,6 +418,24 @@ class GridBlock:
             except Undefined:
                 continue
         return found
+
+
+def _whole(collected: Collected) -> tuple[Array, bool]:
+    """The grid with what people said of systems as a whole in the place of their segments' scores.
+
+    Each rated segment of a system has the system's score, or each segment where none was rated:
+    then the mean over any of them is that score, and metrics are averaged over what was rated.
+    """
+    grid, known = collected.grid, collected.scores.by_system
+    lp = collected.scores.pairs[0].lp
+    if not any((lp, system) in known for system in grid.systems):
+        return grid.human, False
+    human = numpy.full(grid.human.shape, numpy.nan)
+    for place, system in enumerate(grid.systems):
+        rated = ~numpy.isnan(grid.human[:, place])
+        there = rated if rated.any() else grid.index[:, place] >= 0
+        human[there, place] = known.get((lp, system), numpy.nan)
+    return human, True
 
 
 class PreferenceBlock:

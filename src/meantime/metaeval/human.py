@@ -10,7 +10,7 @@ A score of None means "not rated". It is never zero, and in a `Grid` it is NaN.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -197,11 +197,13 @@ class HumanScores:
     """Translations with human scores.
 
     `kind` says what the scores are: "mqm", "da", "da+sqm", "ratings", or "" where not known.
+    `by_system` holds what people said of systems as a whole, by language pair and system.
     """
 
     name: str
     kind: str
     pairs: tuple[JudgedPair, ...]
+    by_system: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.pairs)

@@ -268,6 +268,7 @@ def run(
         lps=task.lps,
         kind=task.kind,
         reference=task.reference,
+        systems=task.level is Scope.SYSTEMS,
     )
     _refuse_misfits(task, judged)
     notes: list[str] = []
@@ -365,7 +366,16 @@ def _as_scores(
         scores = scores.without_human_translations()
         if len(scores) < len(judged):
             notes.append(f"{len(judged) - len(scores):,} human translations are left out")
-    if all(pair.score is None for pair in scores.pairs):
+    if scores.by_system:
+        rated = any(pair.score is not None for pair in scores.pairs)
+        if task.by in ("domain", "document") and not rated:
+            raise UsageError(
+                f"{judged.name}: people rated systems as a whole, so no {task.by} has scores; "
+                "leave out --by"
+            )
+        if task.by not in ("domain", "document"):
+            notes.append("human scores are of systems as a whole (.sys.score)")
+    elif all(pair.score is None for pair in scores.pairs):
         raise InputError(
             f"{judged.name}: no translation is rated; the column score is empty in every row"
         )
@@ -404,6 +414,6 @@ def _blocks(
             elif task.by:
                 parted = found.split_by(task.by)
             for group, one in parted.items():
-                if not numpy.isnan(one.grid.human).all():
+                if one.scores.by_system or not numpy.isnan(one.grid.human).all():
                     groups.setdefault(group, []).append(GridBlock(one, task.level))
     return {group: tuple(blocks) for group, blocks in groups.items()}

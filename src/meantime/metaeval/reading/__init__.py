@@ -51,6 +51,7 @@ def read(
     lps: Sequence[str] = (),
     kind: str | None = None,
     reference: str | None = None,
+    systems: bool = False,
 ) -> Judged:
     """Read what people said, whatever the file's layout.
 
@@ -61,6 +62,7 @@ def read(
         lps: Language pairs to keep; by default all.
         kind: Which human scores of a folder.
         reference: Which reference of a folder.
+        systems: Whether a folder's scores of systems as a whole are read too.
 
     Raises:
         FormatError: The columns are those of no layout.
@@ -71,7 +73,7 @@ def read(
                 f"{path}: this folder is no test set of mt-metrics-eval, which has folders "
                 "human-scores and system-outputs; name a file in it"
             )
-        return read_folder(path, lps=lps, kind=kind, reference=reference)
+        return read_folder(path, lps=lps, kind=kind, reference=reference, systems=systems)
     table = open_table(path)
     found: Judged
     if table.has("better", "worse"):

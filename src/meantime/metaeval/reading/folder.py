@@ -5,6 +5,7 @@
     references/LP.NAME.txt
     system-outputs/LP/SYSTEM.txt
     human-scores/LP.KIND.seg.score          system and score, "None" where not rated
+    human-scores/LP.KIND.sys.score          the same of systems as a whole
     metric-scores/LP/METRIC-REFERENCE.seg.score
 
 Segments are numbered from 1 within a language pair. Human translations stand among the system
@@ -13,7 +14,7 @@ outputs under the names of the references.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -29,6 +30,7 @@ KINDS = ("mqm", "da-sqm", "wmt-z", "appraise", "wmt-appraise-z", "wmt", "wmt-raw
 Item = TypeVar("Item")
 
 _SCORES = ".seg.score"
+_SYSTEMS = ".sys.score"
 
 
 def is_folder(path: Path) -> bool:
@@ -42,6 +44,7 @@ def read_folder(
     lps: Sequence[str] = (),
     kind: str | None = None,
     reference: str | None = None,
+    systems: bool = False,
 ) -> HumanScores:
     """Human scores of a test set, with the texts.
 
@@ -49,7 +52,8 @@ def read_folder(
         path: The folder.
         lps: Language pairs; by default all that have such scores.
         kind: Which human scores: `mqm`, `wmt-z` and so on; by default the first of `KINDS` that
-            each language pair has.
+            each language pair has, of segments rather than of systems.
+        systems: Whether scores of systems as a whole will do, and are read where they are.
         reference: Which reference, `refA` say; by default the first by name.
 
     Raises:
@@ -57,42 +61,81 @@ def read_folder(
         LengthMismatch: Files of one language pair differ in length.
     """
     folder = Path(path)
-    found = _scored(folder)
+    found = _scored(folder, _SCORES)
+    whole = _scored(folder, _SYSTEMS)
+    what = "human scores" if systems else "human scores of segments"
+    known = {lp for table in ((found, whole) if systems else (found,)) for lp in table}
     for lp in lps:
-        if lp not in found:
-            raise InputError(
-                f"{folder}: no human scores of segments for {lp}; there are "
-                f"{', '.join(sorted(found)) or 'none'}"
-            )
-    chosen = {lp: kinds for lp, kinds in found.items() if not lps or lp in lps}
-    if kind is not None:
-        chosen = {lp: kinds for lp, kinds in chosen.items() if kind in kinds}
+        if lp not in known:
+            rest = "; those of systems as a whole are for --level sys" if lp in whole else ""
+            others = ", ".join(sorted(known)) or "none"
+            raise InputError(f"{folder}: no {what} for {lp}; there are {others}{rest}")
+    chosen: dict[str, str] = {}
+    for lp in sorted(known):
+        kinds = [*_ordered(found.get(lp, ())), *(_ordered(whole.get(lp, ())) if systems else ())]
+        if (not lps or lp in lps) and kind in (None, *kinds):
+            chosen[lp] = kind or kinds[0]
     if not chosen:
-        there = sorted({name for kinds in found.values() for name in kinds})
+        there = {name for table in (found, whole) for kinds in table.values() for name in kinds}
+        if not systems:
+            there = {name for kinds in found.values() for name in kinds}
         raise InputError(
-            f"{folder}: no human scores of segments called {kind or 'anything'!r}; there are "
-            f"{', '.join(there) or 'none'}"
+            f"{folder}: no {what} called {kind or 'anything'!r}; there are "
+            f"{', '.join(sorted(there)) or 'none'}"
         )
     pairs: list[JudgedPair] = []
-    used = set()
-    for lp, kinds in sorted(chosen.items()):
-        ordered = [*(name for name in KINDS if name in kinds), *sorted(kinds)]
-        taken = kind or ordered[0]
-        used.add(taken)
-        pairs += _read_pair(folder, lp, taken, reference)
-    return HumanScores(str(folder), "+".join(sorted(used)), tuple(pairs))
+    by_system: dict[tuple[str, str], float] = {}
+    for lp, taken in chosen.items():
+        of_systems: dict[str, float] = {}
+        if systems and taken in whole.get(lp, ()):
+            of_systems = read_system_scores(folder / "human-scores" / f"{lp}.{taken}{_SYSTEMS}")
+        by_system |= {(lp, system): score for system, score in of_systems.items()}
+        rated = taken in found.get(lp, ())
+        pairs += _read_pair(folder, lp, taken, reference, None if rated else of_systems)
+    return HumanScores(str(folder), "+".join(sorted(set(chosen.values()))), tuple(pairs), by_system)
 
 
-def _scored(folder: Path) -> dict[str, set[str]]:
-    """Kinds of segment scores of each language pair."""
+def _scored(folder: Path, ending: str) -> dict[str, set[str]]:
+    """Kinds of scores of each language pair."""
     found: dict[str, set[str]] = {}
-    for path in sorted((folder / "human-scores").glob(f"*{_SCORES}")):
-        lp, _, kind = path.name.removesuffix(_SCORES).partition(".")
+    for path in sorted((folder / "human-scores").glob(f"*{ending}")):
+        lp, _, kind = path.name.removesuffix(ending).partition(".")
         found.setdefault(lp, set()).add(kind)
     return found
 
 
-def _read_pair(folder: Path, lp: str, kind: str, reference: str | None) -> list[JudgedPair]:
+def _ordered(kinds: Iterable[str]) -> list[str]:
+    """The most trusted first."""
+    there = sorted(kinds)
+    return [*(name for name in KINDS if name in there), *(n for n in there if n not in KINDS)]
+
+
+def read_system_scores(path: Path) -> dict[str, float]:
+    """The score of each system as a whole; those without one are left out.
+
+    Raises:
+        FormatError: A system has two.
+    """
+    found = {}
+    for system, scores in read_score_file(path).items():
+        if len(scores) > 1:
+            raise FormatError(
+                f"{path}: {len(scores)} scores of system {system!r}; one is expected of a system "
+                "as a whole"
+            )
+        if scores[0] is not None:
+            found[system] = scores[0]
+    return found
+
+
+def _read_pair(
+    folder: Path,
+    lp: str,
+    kind: str,
+    reference: str | None,
+    unrated: Iterable[str] | None = None,
+) -> list[JudgedPair]:
+    """The translations of a language pair: those with scores, or all of some unrated systems."""
     sources = _texts(folder / "sources" / f"{lp}.txt")
     names = {
         path.name.removeprefix(f"{lp}.").removesuffix(".txt"): path
@@ -105,14 +148,20 @@ def _read_pair(folder: Path, lp: str, kind: str, reference: str | None) -> list[
         raise InputError(f"{folder}: no reference {taken!r} for {lp}; there are {', '.join(names)}")
     references = _checked(names[taken], _texts(names[taken]), len(sources), sources_of=lp)
     documents = _documents(folder / "documents" / f"{lp}.docs", len(sources), lp)
-    path = folder / "human-scores" / f"{lp}.{kind}{_SCORES}"
+    ending = _SCORES if unrated is None else _SYSTEMS
+    path = folder / "human-scores" / f"{lp}.{kind}{ending}"
+    scored: dict[str, list[float | None]]
+    if unrated is None:
+        scored = read_score_file(path)
+    else:
+        scored = {system: [None] * len(sources) for system in unrated}
     pairs = []
-    for system, scores in read_score_file(path).items():
+    for system, scores in scored.items():
         _checked(path, scores, len(sources), sources_of=lp)
         output = folder / "system-outputs" / lp / f"{system}.txt"
         if not output.is_file():
             # Some human scores are of translations that were not published.
-            if all(score is None for score in scores):
+            if unrated is None and all(score is None for score in scores):
                 continue
             raise InputError(f"{path}: system {system!r} has scores, but {output} is not there")
         hypotheses = _checked(output, _texts(output), len(sources), sources_of=lp)
