@@ -15,6 +15,7 @@ import io
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy
@@ -49,27 +50,33 @@ class LanguageModel:
 
     def log_probability(self, words: Sequence[str]) -> float:
         """Of a sentence with its end, base 10; slow, to check what the decoder computes."""
-        vocabulary = sum(1 for one in self.counts if len(one) == 1)
         known = [BEGIN, *(w if (w,) in self.counts else UNKNOWN for w in words), END]
-        total = 0.0
-        for place in range(1, len(known)):
-            value = 1 / vocabulary
-            for size in range(1, self.order + 1):
-                if size > place + 1:
-                    break
-                history = tuple(known[place - size + 1 : place])
-                seen = self._seen(history)
-                weight = self.weights[size - 1][min(seen, BUCKETS - 1)]
-                _, count = self.counts.get((*history, known[place]), (0, 0))
-                value = weight * (count / seen if seen else 0) + (1 - weight) * value
-            total += math.log10(value)
-        return total
+        places = range(1, len(known))
+        return sum(self.word_log_probability(known[:place], known[place]) for place in places)
+
+    def word_log_probability(self, before: Sequence[str], word: str) -> float:
+        """Of a word behind others that are known, base 10."""
+        value = 1 / self.vocabulary
+        for size in range(1, min(self.order, len(before) + 1) + 1):
+            history = tuple(before[len(before) - size + 1 :])
+            seen = self._seen(history)
+            weight = self.weights[size - 1][min(seen, BUCKETS - 1)]
+            _, count = self.counts.get((*history, word), (0, 0))
+            value = weight * (count / seen if seen else 0) + (1 - weight) * value
+        return math.log10(value)
+
+    @cached_property
+    def _histories(self) -> dict[tuple[str, ...], int]:
+        return {words[:-1]: before for words, (before, _) in self.counts.items()}
 
     def _seen(self, history: tuple[str, ...]) -> int:
-        if not history:
-            return next(iter(self.counts.values()))[0]
-        # What ends a sentence is no history; of others this is how often something followed.
-        return self.counts.get(history, (0, 0))[1]
+        """How often something followed."""
+        return self._histories.get(history, 0)
+
+    @property
+    def vocabulary(self) -> int:
+        """Words, the marks of a sentence and of unknown words, and one of the decoder's own."""
+        return sum(len(words) == 1 for words in self.counts) + 1
 
 
 def train_model(sentences: Tokens, *, order: int = ORDER) -> LanguageModel:
@@ -96,7 +103,7 @@ def train_model(sentences: Tokens, *, order: int = ORDER) -> LanguageModel:
             counts[tuple(words[first : first + size])] = (before, int(frequency[number]))
         if size == 1:
             counts[(UNKNOWN,)] = (total, unseen)
-    weights = _weigh(numbers, spans, frequency, total, unseen, len(known) + 1, order)
+    weights = _weigh(numbers, spans, frequency, total, unseen, len(known) + 2, order)
     return LanguageModel(order, counts, weights)
 
 
