@@ -29,8 +29,10 @@ ORDER = [
     "learned",
     "metaeval",
     "tuning",
+    "web",
     "annotation",
     "report",
+    "serving",
     "distributed",
     "cli",
 ]

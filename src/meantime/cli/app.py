@@ -19,6 +19,7 @@ from meantime.cli import (
     models,
     rerank,
     score,
+    serve,
     tune,
 )
 from meantime.cli.annotate import annotate_app
@@ -71,6 +72,7 @@ app.command("mbr")(mbr.mbr)
 app.add_typer(cache_app, name="cache")
 app.add_typer(vectors_app, name="vectors")
 app.add_typer(annotate_app, name="annotate")
+app.command("serve")(serve.serve)
 
 
 def run(arguments: list[str]) -> int:
