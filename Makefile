@@ -47,7 +47,7 @@ $(VENV)/.installed: $(VENV)/.made pyproject.toml constraints.txt
 
 $(VENV)/.tested: $(VENV)/.installed
 	@echo 'installing what the tests need'
-	@$(PIP) --editable '.[test,ja,ko,smt,plots,annotate]'
+	@$(PIP) --editable '.[test,ja,ko,smt,plots,learn,annotate,serve]'
 	@touch $@
 
 $(VENV)/.benchmarked: $(VENV)/.installed

@@ -30,8 +30,10 @@ ORDER = [
     "metaeval",
     "tuning",
     "smt",
+    "web",
     "annotation",
     "report",
+    "serving",
     "distributed",
     "cli",
 ]

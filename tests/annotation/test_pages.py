@@ -15,10 +15,11 @@ from fastapi.testclient import TestClient
 
 from meantime.annotation import training, transfer
 from meantime.annotation.app import Config, create_app
-from meantime.annotation.app.security import POLICY, Limiter
+from meantime.annotation.app.security import Limiter
 from meantime.annotation.campaign import Kind, Role, Settings, Training
 from meantime.annotation.simulate import Simulation
 from meantime.annotation.store import NewCampaign, open_store
+from meantime.web import POLICY
 
 SECRET = "a secret for tests that is long enough"
 SCRIPT = "<script>alert(1)</script>"

@@ -152,7 +152,8 @@ def _secret(folder: Path) -> str:
         raise InputError(f"{path}: cannot be made or read ({error.strerror})") from error
 
 
-def _bind(host: str, port: int) -> socket.socket:
+def bind(host: str, port: int) -> socket.socket:
+    """An address of our own to listen on."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     bound = socket.socket(family)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -246,7 +247,7 @@ def serve(
 ) -> None:
     """Start the application; prints its address and a link for the administrator."""
     _require()
-    bound = _bind(host, port)
+    bound = bind(host, port)
     try:
         store = _open(folder, database)
         config = _config(folder, bound, host, host_name or [], address)
@@ -279,7 +280,7 @@ def demo(
         target = folder if folder is not None else Path(name) / "campaigns"
         if folder is not None and folder.is_dir() and any(folder.iterdir()):
             raise InputError(f"{folder}: is not empty; name a new folder for the demo")
-        bound = None if make_only else _bind(host, port)
+        bound = None if make_only else bind(host, port)
         links = _make_demo(target)
         if bound is None:
             typer.echo(f"made; 'meantime annotate serve --folder {target}' serves it")

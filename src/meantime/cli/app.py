@@ -19,6 +19,7 @@ from meantime.cli import (
     models,
     rerank,
     score,
+    serve,
     tune,
 )
 from meantime.cli.annotate import annotate_app
@@ -76,6 +77,7 @@ app.add_typer(vectors_app, name="vectors")
 app.add_typer(learn_app, name="learn")
 app.add_typer(smt_app, name="smt")
 app.add_typer(annotate_app, name="annotate")
+app.command("serve")(serve.serve)
 refuse_repeats(app)
 
 

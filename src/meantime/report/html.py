@@ -111,9 +111,15 @@ def _style() -> str:
 
 
 @cache
-def _script() -> str:
+def script_of_drawing() -> str:
+    """The drawing with its widths and symbols: an expression of JavaScript."""
     style = json.dumps(svg.style(), separators=(",", ":"))
-    made = f"{asset('drawing.js')}\n{asset('report.js')}\nopenReport(drawing({style}));\n"
+    return f"({asset('drawing.js')})({style})"
+
+
+@cache
+def _script() -> str:
+    made = f"{asset('report.js')}\nopenReport({script_of_drawing()});\n"
     assert not re.search("</script|<!--", made, re.IGNORECASE), "a script must not end itself"
     return made
 

@@ -16,12 +16,13 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
 
-from meantime.annotation.app.security import Guard, Limiter, Seal
+from meantime.annotation.app.security import Limiter, Seal
 from meantime.annotation.campaign import Person, Role
 from meantime.annotation.store import Campaign, Conflict, Gone, NotAllowed, Store
 from meantime.errors import InputError, MeantimeError, UsageError
 from meantime.protocols import Analyser
 from meantime.types import primary
+from meantime.web import Guard
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
-// The drawing of one segment's alignment, made when it is looked at. `svg.py` is the same drawing
-// in Python: a test holds both to the same characters, so change them together.
 function drawing(style) {
+  // The drawing of one segment's alignment, made when it is looked at. `svg.py` is the same drawing
+  // in Python: a test holds both to the same characters, so change them together.
   "use strict";
   const LINE = 20;
   const SYMBOLS = {match: "=", exact: "=", stem: "≈", synonym: "≈", substitution: "≠", shift: "⇄", insertion: "missing", deletion: "extra"};
