@@ -40,6 +40,7 @@ BUILT_IN: Mapping[str, str] = {
     "umeant": "meantime.metrics.family:Umeant",
     "imeant": "meantime.metrics.family:Imeant",
     "hmeant": "meantime.metrics.hmeant:Hmeant",
+    "meantime": "meantime.learned.trained:Meantime",
 }
 
 DEFAULTS = ("bleu", "chrf", "ter")

@@ -17,6 +17,8 @@ from meantime.types import Explanation, Span
 NARROWEST = 60
 LOSSES = 5
 """How many losses are named at the top."""
+WORDS = 8
+"""How many words are listed, of metrics that say what each costs."""
 
 _SIDES = {"hypothesis": "too much", "reference": "missing"}
 
@@ -99,7 +101,26 @@ def losses(explanation: Explanation) -> list[Loss]:
         )
         word = _text(tokens, (fact.span,))
         found.append(Loss(fact.loss, f"{_SIDES[fact.side]}: {fact.kind} {word!r}"))
+    found += _word_losses(explanation)
     return sorted(found, key=lambda loss: -loss.points)
+
+
+def _word_losses(explanation: Explanation) -> list[Loss]:
+    """What words cost that no frame speaks of, for metrics that say what each word costs."""
+    words = [one for one in getattr(explanation, "words", ()) if hasattr(one, "loss")]
+    told = {
+        (side, place)
+        for frame in getattr(explanation, "frames", ())
+        for phrase in frame.phrases
+        for side in _SIDES
+        for span in getattr(phrase, side) or ()
+        for place in range(span.start, span.end)
+    }
+    return [
+        Loss(one.loss, f"{_SIDES[one.side]}: {one.word!r}")
+        for one in words
+        if (one.side, one.span.start) not in told
+    ]
 
 
 def draw(
@@ -129,8 +150,25 @@ def draw(
         drawing.append_text(_draw_components(components))
     for number, frame in enumerate(getattr(explanation, "frames", ()), 1):
         drawing.append_text(_draw_frame(explanation, frame, number, width))
-    if not components:
+    words = [one for one in getattr(explanation, "words", ()) if hasattr(one, "loss")]
+    if words:
+        drawing.append_text(_draw_words(words))
+    elif not components:
         drawing.append_text(_draw_parts(explanation, width))
+    return drawing
+
+
+def _draw_words(words: Sequence[Any]) -> Text:
+    """The words that cost most: where they stand, how well the other side has them."""
+    drawing = Text()
+    drawing.append("\n  words that cost most\n", style="bold")
+    costly = sorted(words, key=lambda one: -one.loss)[:WORDS]
+    for one in costly:
+        if one.loss < 0.0005:
+            break
+        drawing.append(f"    {one.side:<10}  {_fit(show(one.word), 20)}  found ")
+        drawing.append(f"{one.found:.2f}", style=_style(one.found))
+        drawing.append(f"  share {one.share:.3f}  lost {one.loss:.3f}\n")
     return drawing
 
 
