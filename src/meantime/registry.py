@@ -42,6 +42,7 @@ BUILT_IN: Mapping[str, str] = {
     "umeant": "meantime.metrics.family:Umeant",
     "imeant": "meantime.metrics.family:Imeant",
     "hmeant": "meantime.metrics.hmeant:Hmeant",
+    "meantime": "meantime.learned.trained:Meantime",
 }
 
 FROM_FOLDERS: Mapping[str, str] = {"learned": "meantime.learned.metric:Learned"}

@@ -105,8 +105,8 @@ def explain(
     made = create(metric)
     if not isinstance(made, Explainer):
         raise UsageError(
-            f"{made.name} cannot explain its scores; use meant, another of the MEANT family, ter, "
-            "wer or meteor"
+            f"{made.name} cannot explain its scores; use meant, another of the MEANT family, "
+            "meantime, ter, wer or meteor"
         )
     if segment and worst:
         raise UsageError("--segment and --worst both choose segments; give one of them")
@@ -120,9 +120,11 @@ def explain(
         )
     prepared: Metric = made
     with Bar("analysing") as bar:
-        wanted = made.needs & set(ANALYSED)
+        # A metric may score without analysis and still say more with it.
+        needs = made.needs | getattr(made, "explains_with", frozenset())
+        wanted = needs & set(ANALYSED)
         opened = open_cached(analyser, cached=not no_cache, progress=bar) if wanted else None
-        corpus, origin = analyse(corpus, made.needs, opened)
+        corpus, origin = analyse(corpus, needs, opened)
         bound = corpus.segments
         if segment and getattr(made, "weights", None) == UNSUPERVISED:
             # Such weights are those of the whole set, whichever of its segments are shown.

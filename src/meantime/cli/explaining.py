@@ -18,6 +18,8 @@ from meantime.types import Explanation, Span
 NARROWEST = 60
 LOSSES = 5
 """How many losses are named at the top."""
+WORDS = 8
+"""How many words are listed, of metrics that say what each costs."""
 
 
 def as_data(explanation: Explanation, segment: str) -> dict[str, Any]:
@@ -83,8 +85,25 @@ def draw(
         drawing.append_text(_draw_components(components))
     for number, frame in enumerate(getattr(explanation, "frames", ()), 1):
         drawing.append_text(_draw_frame(explanation, frame, number, width))
-    if not components:
+    words = [one for one in getattr(explanation, "words", ()) if hasattr(one, "loss")]
+    if words:
+        drawing.append_text(_draw_words(words))
+    elif not components:
         drawing.append_text(_draw_parts(explanation, width))
+    return drawing
+
+
+def _draw_words(words: Sequence[Any]) -> Text:
+    """The words that cost most: where they stand, how well the other side has them."""
+    drawing = Text()
+    drawing.append("\n  words that cost most\n", style="bold")
+    costly = sorted(words, key=lambda one: -one.loss)[:WORDS]
+    for one in costly:
+        if one.loss < 0.0005:
+            break
+        drawing.append(f"    {one.side:<10}  {_fit(show(one.word), 20)}  found ")
+        drawing.append(f"{one.found:.2f}", style=_style(one.found))
+        drawing.append(f"  share {one.share:.3f}  lost {one.loss:.3f}\n")
     return drawing
 
 

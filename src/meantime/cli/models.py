@@ -25,9 +25,10 @@ def models(
     from meantime.analysis.model import installed
     from meantime.cli.output import colours, emit, render
     from meantime.errors import UsageError
+    from meantime.learned import network
     from meantime.similarity import shipped
 
-    listed: list[Any] = [*installed(), *shipped.installed()]
+    listed: list[Any] = [*installed(), *shipped.installed(), *network.installed()]
     found = {model.name: model for model in listed}
     if card is not None:
         if card not in found:

@@ -1,4 +1,4 @@
-"""What cost most, in words: read off any explanation that has frames or facts."""
+"""What cost most, in words: read off any explanation that has frames, facts or words."""
 
 from __future__ import annotations
 
@@ -53,7 +53,26 @@ def losses(explanation: Explanation) -> list[Loss]:
         )
         word = span_words(tokens, (fact.span,))
         found.append(Loss(fact.loss, f"{SIDES[fact.side]}: {fact.kind} {word!r}"))
+    found += _word_losses(explanation)
     return sorted(found, key=lambda loss: -loss.points)
+
+
+def _word_losses(explanation: Explanation) -> list[Loss]:
+    """What words cost that no frame speaks of, for metrics that say what each word costs."""
+    words = [one for one in getattr(explanation, "words", ()) if hasattr(one, "loss")]
+    told = {
+        (side, place)
+        for frame in getattr(explanation, "frames", ())
+        for phrase in frame.phrases
+        for side in SIDES
+        for span in getattr(phrase, side) or ()
+        for place in range(span.start, span.end)
+    }
+    return [
+        Loss(one.loss, f"{SIDES[one.side]}: {one.word!r}")
+        for one in words
+        if (one.side, one.span.start) not in told
+    ]
 
 
 def phrase_words(explanation: Explanation, phrase: Any) -> str:

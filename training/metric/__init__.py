@@ -1,0 +1,1 @@
+"""How the trained metric `meantime` is made; see `python -m training.metric --help`."""

@@ -1,0 +1,161 @@
+"""From trained weights to the files that are shipped: two graphs, int8, knots, hash."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy
+import torch
+from torch import Tensor, nn
+
+from meantime.learned.encoding import Pieces
+from meantime.learned.network import FORMAT, TrainedModel
+from training.metric.data import JUDGED, UNJUDGED, held_out, read_training
+from training.metric.material import UNKNOWN, Group, encode
+from training.metric.model import Judge
+from training.metric.train import answer
+
+
+class LowerGraph(nn.Module):
+    """One text by itself."""
+
+    def __init__(self, model: Judge) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, pieces: Tensor) -> tuple[Tensor, Tensor]:
+        return self.model.read(pieces, None), self.model.rarity[pieces]
+
+
+class UpperGraph(nn.Module):
+    """Two texts together."""
+
+    def __init__(self, model: Judge) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(
+        self,
+        hypothesis: Tensor,
+        reference: Tensor,
+        hypothesis_rarity: Tensor,
+        reference_rarity: Tensor,
+        surface: Tensor,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        sides = []
+        for number, one in enumerate((hypothesis, reference)):
+            inner = torch.zeros_like(one[:, 1:-1, 0]) + number
+            mark = torch.zeros_like(one[:, :1, 0]) + number + 2
+            sides += [mark, inner, mark]
+        side = torch.cat(sides, 1).long()
+        x = torch.cat([hypothesis, reference], 1)
+        rarity = torch.cat([hypothesis_rarity, reference_rarity], 1)
+        raw, _, found, weight, _, _ = self.model.compare(x, side, rarity, None, surface)
+        return raw, found, weight
+
+
+UPPER_INPUTS = (
+    "hypothesis", "reference", "hypothesis_rarity", "reference_rarity", "surface",
+)  # fmt: skip
+
+
+KNOTS = 400
+SAMPLE = 3000
+
+
+def measure_knots(model: Judge, pieces: Pieces, seed: int = 17) -> list[float]:
+    """Quantiles of the raw value over machine translations of the training files.
+
+    As many of each file, so that the middle is not that of the largest.
+    """
+    rng = numpy.random.default_rng(seed)
+    unseen = held_out()
+    values = []
+    for name in (*JUDGED, *UNJUDGED):
+        rows = read_training(name, unseen)
+        some = rng.permutation(len(rows))[:SAMPLE]
+        groups = encode(
+            [Group(rows[n].reference, [rows[n].hypothesis], [0.0], [UNKNOWN], []) for n in some],
+            pieces,
+        )
+        found = numpy.concatenate(answer(model, groups))
+        # Where a file has fewer rows each counts for more.
+        values.append(numpy.quantile(found, numpy.linspace(0, 1, 2000)))
+    return numpy.quantile(numpy.concatenate(values), numpy.linspace(0, 1, KNOTS + 1)).tolist()
+
+
+def _example(length: int, seed: int) -> Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    inner = torch.randint(1000, 20000, (1, length), generator=generator)
+    return torch.cat([torch.tensor([[101]]), inner, torch.tensor([[102]])], 1)
+
+
+def export(
+    model: Judge,
+    out: Path,
+    tokenizer: Path,
+    knots: Sequence[float],
+    name: str,
+    notes: dict[str, Any],
+) -> TrainedModel:
+    """Write the shipped folder, and beside it one in fp32 to compare with."""
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    model = model.eval().float()
+    plain = out.with_name(out.name + "-fp32")
+    for folder in (out, plain):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+    lower, upper = LowerGraph(model).eval(), UpperGraph(model).eval()
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        pieces = _example(9, 1)
+        states, rarity = lower(pieces)
+        other, other_rarity = lower(_example(12, 2))
+        torch.onnx.export(
+            lower,
+            (pieces,),
+            str(plain / "lower.onnx"),
+            input_names=["pieces"],
+            output_names=["states", "rarity"],
+            dynamic_axes={"pieces": {1: "length"}},
+            opset_version=17,
+            dynamo=False,
+        )
+        torch.onnx.export(
+            upper,
+            (states, other, rarity, other_rarity, torch.zeros(1, 6)),
+            str(plain / "upper.onnx"),
+            input_names=list(UPPER_INPUTS),
+            output_names=["raw", "found", "weight"],
+            dynamic_axes={
+                "hypothesis": {1: "own"},
+                "reference": {1: "other"},
+                "hypothesis_rarity": {1: "own"},
+                "reference_rarity": {1: "other"},
+            },
+            opset_version=17,
+            dynamo=False,
+        )
+    for graph in ("lower.onnx", "upper.onnx"):
+        quantize_dynamic(plain / graph, out / graph, weight_type=QuantType.QInt8, per_channel=True)
+    for folder, kind in ((out, "int8"), (plain, "fp32")):
+        shutil.copy(tokenizer, folder / "tokenizer.json")
+        settings: dict[str, Any] = {
+            "format": FORMAT,
+            "name": name if kind == "int8" else f"{name}-{kind}",
+            "precision": kind,
+            "sizes": model.c.as_dict(),
+            "knots": [round(float(one), 5) for one in knots],
+            **notes,
+        }
+        path = folder / "configuration.json"
+        path.write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
+        settings["hash"] = TrainedModel(folder).compute_hash()
+        path.write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
+    return TrainedModel(out)
