@@ -98,6 +98,14 @@ def losses(explanation: Explanation) -> list[Loss]:
             else explanation.reference_tokens
         )
         word = _text(tokens, (fact.span,))
+        if fact.kind == "order":
+            found.append(Loss(fact.loss, f"torn apart: {word!r} of the {fact.side}"))
+            continue
+        if fact.kind == "actors":
+            found.append(
+                Loss(fact.loss, f"changed places: {word!r} and {_text(tokens, (fact.other,))!r}")
+            )
+            continue
         found.append(Loss(fact.loss, f"{_SIDES[fact.side]}: {fact.kind} {word!r}"))
     return sorted(found, key=lambda loss: -loss.points)
 
