@@ -85,6 +85,47 @@ def test_a_fact_costs_what_it_says() -> None:
     assert values["numbers"].value + cost / values["numbers"].weight == pytest.approx(1.0)
 
 
+def test_places_torn_apart_are_named_with_what_order_costs() -> None:
+    one = pair("In the town was a child by three fishermen found.", PAIRS[1][0])
+    explanation = Meant().prepare([one.segment]).explain(one)
+    lost = [fact for fact in explanation.facts if fact.kind == "order"]
+    (order,) = [part for part in explanation.components if part.name == "order"]
+    assert order.value < 0.9
+    assert sum(fact.loss for fact in lost) == pytest.approx(order.weight * (1 - order.value))
+    assert {fact.side for fact in lost} == {"hypothesis", "reference"}
+    assert all(1 <= fact.span.end - fact.span.start <= 2 for fact in lost)
+
+
+def test_the_reference_in_no_order_is_not_in_order() -> None:
+    reference = "The committee rejected the proposal of the mayor on Monday morning."
+    real = score(pair("On Monday morning the committee refused the mayor's plan.", reference))
+    words = "mayor the on proposal The Monday of rejected the morning committee ."
+    shuffled = score(pair(words, reference))
+    assert shuffled.parts["order"] < 0.7 < real.parts["order"]
+    assert shuffled.value < real.value
+
+
+def test_actors_that_changed_places_cost_more_than_a_passive() -> None:
+    reference = "The soldiers attacked the rebels."
+    passive, exchanged = (
+        pair(text, reference)
+        for text in (
+            "The rebels were attacked by the soldiers.",
+            "The rebels attacked the soldiers.",
+        )
+    )
+    assert score(passive).parts["actors"] == 1
+    assert score(exchanged).parts["actors"] < 0.7
+    explanation = Meant().prepare([exchanged.segment]).explain(exchanged)
+    (fact,) = [fact for fact in explanation.facts if fact.kind == "actors"]
+    assert fact.other is not None
+    tokens = explanation.hypothesis_tokens
+    named = {" ".join(tokens[span.start : span.end]) for span in (fact.span, fact.other)}
+    assert named == {"The rebels", "the soldiers"}
+    (actors,) = [part for part in explanation.components if part.name == "actors"]
+    assert fact.loss == pytest.approx(actors.weight * (1 - actors.value))
+
+
 def test_without_frames_words_stand_in() -> None:
     one = pair("A picture of Berlin.", "A photo of Berlin.")
     found = score(one)
@@ -114,6 +155,11 @@ def test_names_are_compared_by_spelling() -> None:
 def test_shares_are_checked() -> None:
     with pytest.raises(UsageError, match="all shares are 0"):
         create("meant:" + ",".join(f"{name}_share=0" for name in COMPONENTS))
+
+
+def test_bounds_of_order_are_checked() -> None:
+    with pytest.raises(UsageError, match=r"order_least=0\.9 is not below order_enough=0\.8"):
+        create("meant:order_least=0.9,order_enough=0.8")
 
 
 def test_the_signature_publishes_the_shares() -> None:

@@ -52,6 +52,13 @@ def losses(explanation: Explanation) -> list[Loss]:
             else explanation.reference_tokens
         )
         word = span_words(tokens, (fact.span,))
+        if fact.kind == "order":
+            found.append(Loss(fact.loss, f"torn apart: {word!r} of the {fact.side}"))
+            continue
+        if fact.kind == "actors":
+            other = span_words(tokens, (fact.other,))
+            found.append(Loss(fact.loss, f"changed places: {word!r} and {other!r}"))
+            continue
         found.append(Loss(fact.loss, f"{SIDES[fact.side]}: {fact.kind} {word!r}"))
     found += _word_losses(explanation)
     return sorted(found, key=lambda loss: -loss.points)
