@@ -45,6 +45,8 @@ WIDE = grid([1, 4], [0.7, 1, 1.5, 2.5], relative=True) + grid(
 """Tried on one training part."""
 NARROW = grid([1, 4], [0.7, 1.5], relative=True) + grid([4], [0.3], ["unit"], relative=True)
 """Tried where there are ten training parts, or twenty."""
+MOST = 1200
+"""Pairs of the other folds by which a jackknife chooses parameters; then it trains on all."""
 
 POS = tuple(f"pos{sign}:{tag}" for sign in "-+" for tag in TAGS)
 ROWS: dict[str, tuple[str, ...]] = {
@@ -153,7 +155,7 @@ class Runner:
     ) -> searching.Jackknifed:
         say(f"jackknife: {what}")
         return jackknife(
-            rows, labels, NARROW, folds=10, seed=SEED, journal=self.journal,
+            rows, labels, NARROW, folds=10, seed=SEED, most=MOST, journal=self.journal,
             name=self.name("jackknife", rows, labels),
         )  # fmt: skip
 

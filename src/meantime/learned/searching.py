@@ -249,6 +249,7 @@ def jackknife(
     *,
     folds: int = 10,
     seed: int = 1,
+    most: int | None = None,
     journal: Journal | None = None,
     progress: Progress | None = None,
     name: str = "",
@@ -258,6 +259,18 @@ def jackknife(
     To choose for fold k, candidates are trained without folds k and k + 1, and without k - 1 and
     k, and tested on the neighbour. Neither has seen fold k, and each such training serves both of
     the folds it leaves out, so that a candidate costs as many trainings as there are folds.
+
+    Args:
+        rows: Features, one row an example.
+        labels: 0 or 1 for each.
+        candidates: Parameters to try.
+        folds: How many, 3 or more.
+        seed: Of the folds.
+        most: With at most how many examples, drawn by chance, candidates are trained to choose
+            among them; what is tested is always trained with all.
+        journal: What was tried before; answers are added.
+        progress: Told how many trainings are done, and of how many.
+        name: Of this search in the journal.
 
     Raises:
         UsageError: There are fewer than three folds.
@@ -274,10 +287,12 @@ def jackknife(
     for place, candidate in enumerate(candidates if several else ()):
         for one in range(folds):
             other = (one + 1) % folds
-            key = f"{name}/{candidate}/{one}+{other}"
+            key = f"{name}/{candidate}/{one}+{other}" + ("" if most is None else f"/{most}")
             counts = journal.get(key)
             if counts is None:
-                left = (numbers != one) & (numbers != other)
+                left = numpy.flatnonzero((numbers != one) & (numbers != other))
+                if most is not None and len(left) > most:
+                    left = numpy.random.default_rng([seed, one]).permutation(left)[:most]
                 classifier = train(rows[left], labels[left], candidate)
                 counts = [
                     int(((classifier(rows[numbers == k]) > 0) == labels[numbers == k]).sum())
