@@ -31,6 +31,7 @@ from meantime.cli.meaning import MeaningFormat
 from meantime.cli.metrics import ListFormat
 from meantime.cli.rerank import Choice, LearnerName
 from meantime.cli.score import InputFormat, OutputFormat
+from meantime.cli.smt import Case
 from meantime.cli.tune import OnFailure
 from meantime.formats import FORMATS, detecting
 from meantime.formats.columns import ALIASES
@@ -229,6 +230,8 @@ def test_every_command_and_option_is_documented(name: str) -> None:
         ("meantime tune", LearnerName),
         ("meantime tune", NbestFormat),
         ("meantime tune", ReportFormat),
+        ("meantime smt train", Case),
+        ("meantime smt info", ListFormat),
         ("meantime rerank", Choice),
         ("meantime rerank", LearnerName),
         ("meantime rerank", NbestFormat),

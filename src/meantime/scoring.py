@@ -236,6 +236,12 @@ def analyse(
         analyser = open_analyser()
     for lang in {sentence.lang for sentence in missing}:
         if primary(lang) not in analyser.languages:
+            if primary(lang) in ("zh", "yue"):
+                raise UnsupportedLanguage(
+                    f"there is no Chinese parser yet ({lang!r}): give parses of your own, take the "
+                    "analyser unparsed, with which whole sentences are compared by characters "
+                    "(--analyser unparsed), or use a metric without analysis"
+                )
             raise UnsupportedLanguage(
                 f"analyser {analyser.name} cannot treat the language {lang!r}; it was made for "
                 f"{', '.join(sorted(analyser.languages))}: use a metric without analysis, or "

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 GROUP = "meantime.analysers"
 SHIPPED = "english"
+UNPARSED = "unparsed"
+"""Tokens without frames, for Chinese."""
 
 
 def open_analyser(
@@ -24,7 +26,8 @@ def open_analyser(
 
     Args:
         name: A folder that holds a model, or the name an outside package registered in the
-            entry-point group `meantime.analysers`; by default the model that is shipped.
+            entry-point group `meantime.analysers`, or `unparsed`, which finds tokens alone; by
+            default the model that is shipped.
         threads: For our own models: how many sentences at a time; 0 is one a core.
         progress: For our own models: told how many sentences are done, and of how many.
 
@@ -39,13 +42,17 @@ def open_analyser(
         return EmbeddedAnalyser(Model(shipped() / SHIPPED), threads=threads, progress=progress)
     if Path(name).is_dir() or "/" in name or "\\" in name:
         return EmbeddedAnalyser(Model(Path(name)), threads=threads, progress=progress)
+    if name == UNPARSED:
+        from meantime.analysis.unparsed import Unparsed
+
+        return Unparsed()
     from importlib.metadata import entry_points
 
     from meantime.errors import MissingPart, UsageError
 
     points = {point.name: point for point in entry_points(group=GROUP)}
     if name not in points:
-        known = ", ".join([SHIPPED, *sorted(points)])
+        known = ", ".join([SHIPPED, UNPARSED, *sorted(points)])
         raise UsageError(
             f"no analyser is called {name!r}; there are {known}: name one, give a model's folder, "
             "or install the package that has it"
