@@ -27,8 +27,7 @@ def main() -> None:
         one = verbs.add_parser(verb)
         one.add_argument("--work", type=Path, required=True, help="folder of material and weights")
         if verb == "prepare":
-            one.add_argument("--most", type=int, default=5, help="systems a segment")
-            one.add_argument("--damages", type=int, default=3, help="damaged copies a segment")
+            one.add_argument("--damages", type=int, default=3, help="damaged copies a text")
             one.add_argument("--jobs", type=int, default=2)
             continue
         one.add_argument("--encoder", type=Path, required=True, help="MiniLM's folder")
@@ -49,7 +48,7 @@ def main() -> None:
     if options.verb == "prepare":
         from training.metric.prepare import prepare, prepare_judged
 
-        prepare(work, most=options.most, damages=options.damages, jobs=options.jobs)
+        prepare(work, damages=options.damages, jobs=options.jobs)
         prepare_judged(work)
         return
     import torch
