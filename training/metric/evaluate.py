@@ -2,97 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+import collections
+from collections.abc import Collection
 
 import numpy
-from scipy.stats import kendalltau, pearsonr
 
-from meantime.learned.encoding import Pieces
-from training.metric.data import JUDGED, held_out, read_rows, read_training
-from training.metric.material import UNKNOWN, Group, encode
-from training.metric.model import Judge
-from training.metric.train import answer
+from training.metric.layout import DAMAGED, DAMAGED_REFERENCE, MACHINE, SPOILT
+from training.metric.material import Material
 
-
-def judged(pieces: Pieces) -> dict[str, list[Group]]:
-    """The judgements of 2015 and 2016, one rendering a group, by file and language pair."""
-    unseen = held_out()
-    found: dict[str, list[Group]] = {}
-    for name in JUDGED:
-        rows = read_training(name, unseen)
-        for source in dict.fromkeys(row.source for row in rows):
-            mine = [row for row in rows if row.source == source]
-            scores = numpy.array([row.score for row in mine], float)
-            scores = (scores - scores.mean()) / scores.std()
-            found[source] = encode(
-                [
-                    Group(row.reference, [row.hypothesis], [float(score)], [UNKNOWN], [])
-                    for row, score in zip(mine, scores, strict=True)
-                ],
-                pieces,
-            )
-    return found
+HELD = ("wmt22/uk-en", "wmt21/is-en")
+"""Sources whose noisy judgements are kept out, to choose by, in runs that choose."""
+FOLDS = (
+    ("wmt15-da-toen/fi-en", "wmt16-da-toen/de-en", "wmt16-da-toen/ru-en"),
+)  # fmt: skip
 
 
-def correlate(model: Judge, groups: dict[str, list[Group]]) -> dict[str, float]:
-    """Pearson's correlation with people, by file and language pair."""
-    return {
-        name: float(
-            pearsonr(
-                numpy.concatenate(answer(model, some)), [group.score[0] for group in some]
-            ).statistic
-        )
-        for name, some in groups.items()
-    }
+def tau_b(ours: numpy.ndarray, theirs: numpy.ndarray) -> float:
+    """Kendall's tau-b; NaN where one side has one value only."""
+    one, other = (numpy.sign(x[:, None] - x[None]) for x in (ours, theirs))
+    below = numpy.sqrt((one**2).sum() * (other**2).sum())
+    return float((one * other).sum() / below) if below else float("nan")
 
 
-def mqm_sample(pieces: Pieces) -> tuple[list[Group], list[list[float]]]:
-    """The sample of 2020: renderings by segment, with their scores."""
-    by_segment: dict[str, list[dict[str, str]]] = {}
-    for row in read_rows("wmt20-news-zhen-mqm-sample"):
-        if row["is_human"] != "1":
-            by_segment.setdefault(row["seg"], []).append(row)
-    groups, scores = [], []
-    for rows in by_segment.values():
-        texts = [row["hyp"] for row in rows]
-        groups.append(Group(rows[0]["ref"], texts, [0.0] * len(texts), [UNKNOWN] * len(texts), []))
-        scores.append([float(row["score"]) for row in rows])
-    kept = encode(groups, pieces)
-    where = {id(group): n for n, group in enumerate(groups)}
-    return kept, [scores[where[id(group)]] for group in kept]
-
-
-def darr(pieces: Pieces, every: int) -> list[Group]:
-    """Preferences of 2019, the better rendering first."""
-    rows = list(read_rows("wmt19-darr-toen"))[::every]
-    return encode(
-        [
-            Group(row["ref"], [row["better"], row["worse"]], [0.0, 0.0], [UNKNOWN] * 2, [])
-            for row in rows
-        ],
-        pieces,
-    )
-
-
-def within(scores: Sequence[numpy.ndarray], human: Sequence[Sequence[float]]) -> float:
-    """Kendall's tau-b within segments, the mean where it is defined."""
-    found = [kendalltau(one, other).statistic for one, other in zip(scores, human, strict=True)]
+def within(scores: numpy.ndarray, human: numpy.ndarray, groups: numpy.ndarray) -> float:
+    """The mean of tau-b within each group, where it is defined."""
+    found = []
+    for group in numpy.unique(groups):
+        rows = groups == group
+        if rows.sum() > 1:
+            found.append(tau_b(scores[rows], human[rows]))
     return float(numpy.nanmean(found))
 
 
-def summarise(model: Judge, pieces: Pieces, every: int = 12) -> str:
-    """All figures in one line."""
-    correlation = correlate(model, judged(pieces))
-    groups, human = mqm_sample(pieces)
-    preferred = numpy.array([one[0] - one[1] for one in answer(model, darr(pieces, every))])
-    tau = (preferred > 0).mean() - (preferred <= 0).mean()
-    mean = numpy.mean(list(correlation.values()))
-    return (
-        f"wmt15+16 r {mean:.4f}  wmt20 in segments {within(answer(model, groups), human):.4f}  "
-        f"wmt19 {tau:.4f}"
-    )
+def figures(
+    scores: numpy.ndarray, material: Material, held: Collection[str] = ()
+) -> dict[str, float]:
+    """Figures to choose by, of the scores of all rows.
+
+    Args:
+        held: Sources of judged translations that were kept out of training; all without.
+    """
+    a = material.arrays
+    group = material.row_group
+    of_set = a["group_set"][group]
+    source = numpy.array(material.sources)[a["group_source"][group]]
+    human, kind = a["row_score"], a["row_kind"]
+    machine = (kind == MACHINE) & ~numpy.isnan(scores)
+    found = {}
+    by_source = {}
+    for name in numpy.unique(source[of_set == 1]):
+        rows = (source == name) & machine & (of_set == 1)
+        if not held or name in held:
+            by_source[name] = numpy.corrcoef(scores[rows], human[rows])[0, 1]
+    found["r"] = float(numpy.mean(list(by_source.values())))
+    rows = (of_set == 2) & machine
+    found["mqm20"] = within(scores[rows], human[rows], group[rows])
+    for name in HELD:
+        rows = (source == name) & machine & (of_set == 0) & ~numpy.isnan(human)
+        found[name] = within(scores[rows], human[rows], group[rows])
+    # The better rendering stands first.
+    rows = numpy.flatnonzero((of_set == 3) & machine)
+    pairs = scores[rows].reshape(-1, 2)
+    signs = numpy.sign(pairs[:, 0] - pairs[:, 1])
+    lps = source[rows[::2]]
+    found["wmt19"] = float(numpy.mean([signs[lps == lp].mean() for lp in numpy.unique(lps)]))
+    better, worse = a["order_better"], a["order_worse"]
+    known = ~numpy.isnan(scores[better]) & ~numpy.isnan(scores[worse])
+    wins = scores[better] > scores[worse]
+    first = collections.OrderedDict(damaged=DAMAGED, reference=DAMAGED_REFERENCE, spoilt=SPOILT)
+    for name, one in first.items():
+        some = known & (kind[worse] == one) & (kind[better] == MACHINE)
+        if some.any():
+            found[name] = float(wins[some].mean())
+    return found
 
 
-def find_tokenizer(folder: Path) -> Pieces:
-    return Pieces(folder / "tokenizer.json")
+def tell(name: str, found: dict[str, float]) -> None:
+    print(f"{name}: " + "  ".join(f"{key} {value:.4f}" for key, value in found.items()), flush=True)

@@ -13,12 +13,10 @@ import numpy
 import torch
 from torch import Tensor, nn
 
-from meantime.learned.encoding import Pieces
 from meantime.learned.network import FORMAT, TrainedModel
-from training.metric.data import JUDGED, UNJUDGED, held_out, read_training
-from training.metric.material import UNKNOWN, Group, encode
-from training.metric.model import Judge
-from training.metric.train import answer
+from training.metric.layout import MACHINE
+from training.metric.material import Material
+from training.metric.model import SURFACE, Judge
 
 
 class LowerGraph(nn.Module):
@@ -28,8 +26,9 @@ class LowerGraph(nn.Module):
         super().__init__()
         self.model = model
 
-    def forward(self, pieces: Tensor) -> tuple[Tensor, Tensor]:
-        return self.model.read(pieces, None), self.model.rarity[pieces]
+    def forward(self, pieces: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        middle, states = self.model.read(pieces, None)
+        return middle, states, self.model.rarity[pieces]
 
 
 class UpperGraph(nn.Module):
@@ -41,26 +40,29 @@ class UpperGraph(nn.Module):
 
     def forward(
         self,
+        hypothesis_middle: Tensor,
+        reference_middle: Tensor,
         hypothesis: Tensor,
         reference: Tensor,
         hypothesis_rarity: Tensor,
         reference_rarity: Tensor,
         surface: Tensor,
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        sides = []
-        for number, one in enumerate((hypothesis, reference)):
-            inner = torch.zeros_like(one[:, 1:-1, 0]) + number
-            mark = torch.zeros_like(one[:, :1, 0]) + number + 2
-            sides += [mark, inner, mark]
-        side = torch.cat(sides, 1).long()
-        x = torch.cat([hypothesis, reference], 1)
-        rarity = torch.cat([hypothesis_rarity, reference_rarity], 1)
-        raw, _, found, weight, _, _ = self.model.compare(x, side, rarity, None, surface)
-        return raw, found, weight
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+        raw, _, best, weight = self.model.compare(
+            (hypothesis_middle, reference_middle),
+            (hypothesis, reference),
+            (hypothesis_rarity, reference_rarity),
+            surface,
+        )
+        return raw, *best, *weight
 
 
 UPPER_INPUTS = (
-    "hypothesis", "reference", "hypothesis_rarity", "reference_rarity", "surface",
+    "hypothesis_middle", "reference_middle", "hypothesis", "reference",
+    "hypothesis_rarity", "reference_rarity", "surface",
+)  # fmt: skip
+UPPER_OUTPUTS = (
+    "raw", "hypothesis_found", "reference_found", "hypothesis_weight", "reference_weight"
 )  # fmt: skip
 
 
@@ -68,24 +70,22 @@ KNOTS = 400
 SAMPLE = 3000
 
 
-def measure_knots(model: Judge, pieces: Pieces, seed: int = 17) -> list[float]:
+def measure_knots(scores: Tensor, material: Material, seed: int = 17) -> list[float]:
     """Quantiles of the raw value over machine translations of the training files.
 
     As many of each file, so that the middle is not that of the largest.
     """
     rng = numpy.random.default_rng(seed)
-    unseen = held_out()
+    a = material.arrays
+    source = numpy.array([one.split("/")[0] for one in material.sources])
+    source = source[a["group_source"][material.row_group]]
+    known = (a["row_kind"] == MACHINE) & (a["group_set"][material.row_group] < 2)
     values = []
-    for name in (*JUDGED, *UNJUDGED):
-        rows = read_training(name, unseen)
-        some = rng.permutation(len(rows))[:SAMPLE]
-        groups = encode(
-            [Group(rows[n].reference, [rows[n].hypothesis], [0.0], [UNKNOWN], []) for n in some],
-            pieces,
-        )
-        found = numpy.concatenate(answer(model, groups))
+    for name in numpy.unique(source[known]):
+        rows = rng.permutation(numpy.flatnonzero(known & (source == name)))[:SAMPLE]
+        found = scores.numpy()[rows]
         # Where a file has fewer rows each counts for more.
-        values.append(numpy.quantile(found, numpy.linspace(0, 1, 2000)))
+        values.append(numpy.quantile(found[~numpy.isnan(found)], numpy.linspace(0, 1, 2000)))
     return numpy.quantile(numpy.concatenate(values), numpy.linspace(0, 1, KNOTS + 1)).tolist()
 
 
@@ -115,29 +115,29 @@ def export(
     with torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         pieces = _example(9, 1)
-        states, rarity = lower(pieces)
-        other, other_rarity = lower(_example(12, 2))
+        middle, states, rarity = lower(pieces)
+        other_middle, other, other_rarity = lower(_example(12, 2))
         torch.onnx.export(
             lower,
             (pieces,),
             str(plain / "lower.onnx"),
             input_names=["pieces"],
-            output_names=["states", "rarity"],
+            output_names=["middle", "states", "rarity"],
             dynamic_axes={"pieces": {1: "length"}},
             opset_version=17,
             dynamo=False,
         )
+        sides = {"hypothesis": "own", "reference": "other"}
         torch.onnx.export(
             upper,
-            (states, other, rarity, other_rarity, torch.zeros(1, 6)),
+            (middle, other_middle, states, other, rarity, other_rarity, torch.zeros(1, SURFACE)),
             str(plain / "upper.onnx"),
             input_names=list(UPPER_INPUTS),
-            output_names=["raw", "found", "weight"],
+            output_names=list(UPPER_OUTPUTS),
             dynamic_axes={
-                "hypothesis": {1: "own"},
-                "reference": {1: "other"},
-                "hypothesis_rarity": {1: "own"},
-                "reference_rarity": {1: "other"},
+                f"{side}{part}": {1: length}
+                for side, length in sides.items()
+                for part in ("", "_middle", "_rarity", "_found", "_weight")
             },
             opset_version=17,
             dynamo=False,

@@ -1,14 +1,18 @@
-"""Two trainings: on what can be said without a judge, then on judgements.
+"""The training loop: batches of whole groups, what is asked of them, and a running average.
 
-A step takes a batch of whole groups. The loss is that of the score (where it is known), of the
-other targets, and of orders: the better rendering of two should be better by a margin.
+What is asked of a batch:
+
+    value     machine translations have the value that is known of them, or thought to be
+    within    beside each other, those of one segment differ as one judge's scores do
+    orders    what is known to be better is, by a margin
+    others    what can be counted of a pair can be told from the states
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,63 +22,90 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from training.metric.material import Batch, Group, batches, collate
+from training.metric.layout import MACHINE
+from training.metric.material import Batch, Material
 from training.metric.model import Configuration, Judge
 
 
 @dataclass(slots=True)
 class Settings:
-    """How to train."""
+    """How to train once."""
 
-    minutes: float = 60.0
-    epochs: float = 1.0
-    pieces: int = 2400
-    rate: float = 1e-4
+    steps: int = 2000
+    seconds: float = math.inf
+    """Training ends earlier if this is over first."""
+    rate: float = 2e-4
     head_rate: float = 1e-3
     decay: float = 0.01
-    warm_up: float = 0.05
+    warm_up: float = 0.06
     average: float = 0.998
-    orders: float = 0.5
+    value: float = 1.0
+    within: float = 0.3
+    orders: float = 1.0
     others: float = 0.3
-    seed: int = 1
+    blind: float = 0.5
+    """Share of the rows whose surface is hidden, so that words must be found by their states."""
+    frozen: int = 0
+    """The lowest layers, and what is below them, that stay as they are."""
+    report: int = 200
 
 
-def tensors(batch: Batch) -> dict[str, Tensor]:
-    return {
-        name: torch.from_numpy(getattr(batch, name))
-        for name in ("texts", "index", "side", "surface")
-    }
+@dataclass
+class Goals:
+    """What is known or thought of every row of the material; NaN where nothing is."""
+
+    value: Tensor
+    """What the score should be."""
+    judge: Tensor
+    """One judge's score."""
+    weight: Tensor
+    """How much the judge's score counts."""
+    others: Tensor
+    """(rows, OTHERS)."""
 
 
-def loss_of(answer: tuple[Tensor, Tensor], batch: Batch, settings: Settings) -> dict[str, Tensor]:
-    """Each part of the loss."""
-    guessed, guessed_others = answer
-    zero = guessed.sum() * 0.0
-    found = {"score": zero, "orders": zero, "others": zero}
-    score = torch.from_numpy(batch.score)
-    known = ~torch.isnan(score)
-    if known.any():
-        found["score"] = functional.mse_loss(guessed[known], score[known])
-    others = torch.from_numpy(batch.others)
-    known = ~torch.isnan(others)
-    if known.any():
-        error = (guessed_others - torch.nan_to_num(others)).clamp(-5, 5) ** 2
-        found["others"] = (error * known).sum() / known.sum()
-    if len(batch.better):
-        gap = guessed[torch.from_numpy(batch.better)]
-        gap = gap - guessed[torch.from_numpy(batch.worse)]
-        wanted = torch.from_numpy(batch.margin)
-        found["orders"] = functional.softplus(3.0 * (wanted - gap)).mean() / 3.0
+def losses(guessed: Tensor, others: Tensor, batch: Batch, goals: Goals) -> dict[str, Tensor]:
+    """Each part of the loss of one batch."""
+    found = {}
+    value = goals.value[batch.rows]
+    known = ~torch.isnan(value)
+    error = torch.where(known, guessed - torch.nan_to_num(value), 0.0)
+    found["value"] = (error.clamp(-4, 4) ** 2).sum() / known.sum().clamp_min(1)
+    judge, weight = goals.judge[batch.rows], goals.weight[batch.rows]
+    known = ~torch.isnan(judge)
+    weight = torch.where(known, weight, 0.0)
+    gap = torch.where(known, guessed - torch.nan_to_num(judge), 0.0) * weight
+    groups = len(batch.reference)
+    total = torch.zeros(groups, device=guessed.device).index_add_(0, batch.group, weight)
+    summed = torch.zeros(groups, device=guessed.device).index_add_(0, batch.group, gap)
+    mean = (summed / total.clamp_min(1e-6))[batch.group]
+    apart = torch.where(known, guessed - torch.nan_to_num(judge) - mean, 0.0)
+    found["within"] = (weight * apart.clamp(-3, 3) ** 2).sum() / weight.sum().clamp_min(1)
+    wanted = goals.others[batch.rows]
+    known = ~torch.isnan(wanted)
+    error = torch.where(known, others - torch.nan_to_num(wanted), 0.0).clamp(-4, 4) ** 2
+    found["others"] = error.sum() / known.sum().clamp_min(1)
+    better = guessed[batch.better] - guessed[batch.worse]
+    each = functional.softplus(3.0 * (batch.margin - better)) / 3.0
+    found["orders"] = each.sum() / max(1, len(each))
     return found
+
+
+HEADS = ("hidden", "score", "direct", "others", "lower", "upper")
 
 
 def parameters(model: Judge, settings: Settings) -> list[dict[str, Any]]:
     """The encoder slowly, the rest faster; word vectors stay, since few are seen often."""
-    model.word.weight.requires_grad_(False)
+    for one in model.parameters():
+        one.requires_grad_(True)
+    still = [model.word, *model.layers[: settings.frozen]]
+    still += [model.position, model.norm] if settings.frozen else []
+    for one in still:
+        one.requires_grad_(False)
     slow, fast = [], []
     for name, one in model.named_parameters():
         if one.requires_grad:
-            head = name.startswith(("hidden", "score", "others", "lower", "upper"))
+            head = name.startswith(HEADS)
             (fast if head else slow).append(one)
     return [
         {"params": slow, "lr": settings.rate, "peak": settings.rate},
@@ -88,129 +119,142 @@ class Average:
     def __init__(self, model: nn.Module, keep: float) -> None:
         self.keep = keep
         self.steps = 0
-        self.values = {
-            n: p.detach().clone() for n, p in model.named_parameters() if p.requires_grad
-        }
+        self.own = [one for one in model.parameters() if one.requires_grad]
+        self.values = [one.detach().clone() for one in self.own]
 
-    def update(self, model: nn.Module) -> None:
+    @torch.no_grad()
+    def update(self) -> None:
         self.steps += 1
         keep = min(self.keep, (1 + self.steps) / (10 + self.steps))
-        with torch.no_grad():
-            for name, one in model.named_parameters():
-                if one.requires_grad:
-                    self.values[name].lerp_(one, 1 - keep)
+        torch._foreach_lerp_(self.values, self.own, 1 - keep)
 
-    def put(self, model: nn.Module) -> None:
-        with torch.no_grad():
-            for name, one in model.named_parameters():
-                if one.requires_grad:
-                    one.copy_(self.values[name])
+    @torch.no_grad()
+    def put(self) -> None:
+        for one, value in zip(self.own, self.values, strict=True):
+            one.copy_(value)
 
 
 def run(
-    model: Judge,
-    source: Iterator[list[Group]],
-    settings: Settings,
-    report: float = 60.0,
-    keep: Path | None = None,
-    total: int | None = None,
-) -> Judge:
-    """Train until the time is over, or for `total` steps; the average weights remain."""
-    torch.manual_seed(settings.seed)
-    optimiser = torch.optim.AdamW(parameters(model, settings), weight_decay=settings.decay)
+    model: Judge, source: Iterator[tuple[Batch, Goals, dict[str, float]]], settings: Settings,
+    name: str,
+) -> Judge:  # fmt: skip
+    """Train for so many steps; the average weights remain.
+
+    Args:
+        source: Batches, what is known of their rows, and what each part of the loss weighs.
+    """
+    groups = parameters(model, settings)
+    fused = next(model.parameters()).is_cuda
+    optimiser = torch.optim.AdamW(groups, weight_decay=settings.decay, fused=fused)
     average = Average(model, settings.average)
-    begun = told = time.perf_counter()
-    limit = settings.minutes * 60
-    sums: dict[str, float] = {}
-    pairs = since = 0
+    device = next(model.parameters()).device.type
+    sums: dict[str, Tensor] = {}
+    since: dict[str, int] = {}
+    begun = time.perf_counter()
     model.train()
-    for steps, groups in enumerate(source):
-        spent = time.perf_counter() - begun
-        done = steps / total if total else spent / limit
+    for step in range(settings.steps):
+        batch, goals, weights = next(source)
+        done = max(step / settings.steps, (time.perf_counter() - begun) / settings.seconds)
         if done >= 1:
             break
-        factor = min(1.0, done / settings.warm_up) * 0.5 * (1 + math.cos(math.pi * min(1.0, done)))
+        factor = min(1.0, done / settings.warm_up) * 0.5 * (1 + math.cos(math.pi * done))
         for one in optimiser.param_groups:
             one["lr"] = one["peak"] * max(factor, 1e-3)
-        batch = collate(groups)
-        with torch.autocast("cpu", dtype=torch.bfloat16):
-            answered = model(**tensors(batch))
-        parts = loss_of(answered, batch, settings)
-        loss = (
-            parts["score"] + settings.orders * parts["orders"] + settings.others * parts["others"]
-        )
+        surface = batch.surface
+        if settings.blind:
+            seen = torch.rand(len(surface), 1, device=surface.device) >= settings.blind
+            surface = surface * seen
+        with torch.autocast(device, dtype=torch.bfloat16):
+            guessed, others = model(batch.hypothesis, batch.reference, batch.group, surface)
+        parts = losses(guessed.float(), others.float(), batch, goals)
+        loss = sum((weights[part] * value for part, value in parts.items()), guessed.sum() * 0)
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
-        nn.utils.clip_grad_norm_([p for p in model.parameters() if p.requires_grad], 1.0)
+        nn.utils.clip_grad_norm_(average.own, 1.0)
         optimiser.step()
-        average.update(model)
-        since += 1
-        pairs += len(batch.score)
-        for name, value in parts.items():
-            sums[name] = sums.get(name, 0.0) + float(value.detach())
-        if time.perf_counter() - told > report:
-            told = time.perf_counter()
-            figures = " ".join(f"{name} {value / since:.4f}" for name, value in sums.items())
-            rate = pairs / (told - begun)
-            print(
-                f"{told - begun:6.0f} s {steps + 1:6d} steps {pairs:8d} pairs {rate:5.1f}/s "
-                + figures,
-                flush=True,
-            )
-            sums, since = {}, 0
-            if keep is not None:
-                save(model, keep.with_suffix(".last"), average)
-    average.put(model)
-    if keep is not None:
-        save(model, keep)
+        average.update()
+        for part, value in parts.items():
+            if weights[part]:
+                sums[part] = sums.get(part, torch.zeros((), device=value.device)) + value.detach()
+                since[part] = since.get(part, 0) + 1
+        if (step + 1) % settings.report == 0:
+            told = " ".join(f"{part} {float(sums[part]) / since[part]:.4f}" for part in sums)
+            spent = time.perf_counter() - begun
+            print(f"{name} {spent:5.0f} s {step + 1:6d}/{settings.steps} {told}", flush=True)
+            sums, since = {}, {}
+    average.put()
     return model
 
 
-def save(model: Judge, path: Path, average: Average | None = None) -> None:
-    state = model.state_dict()
-    if average is not None:
-        state = {**state, **average.values}
+@torch.no_grad()
+def answer(model: Judge, material: Material, groups: numpy.ndarray, size: int = 100000) -> Tensor:
+    """The score of every row of these groups, on the CPU; NaN for all other rows."""
+    model.eval()
+    found = torch.full((len(material.row_text),), math.nan, device=material.device)
+    device = next(model.parameters()).device.type
+    for some in material.cut(groups, size, None):
+        batch = material.batch(some)
+        with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
+            guessed, _ = model(batch.hypothesis, batch.reference, batch.group, batch.surface)
+        found[batch.rows] = guessed.float()
+    return found.cpu()
+
+
+@torch.no_grad()
+def nearness(model: Judge, material: Material, size: int = 60000) -> Tensor:
+    """What MiniLM's own vectors say: F-score of the first matching, before any training."""
+    model.eval()
+    found = torch.full((len(material.row_text),), math.nan, device=material.device)
+    for some in material.cut(material.groups("wild"), size, None):
+        batch = material.batch(some)
+        with torch.autocast(batch.hypothesis.device.type, dtype=torch.bfloat16):
+            ours, _ = model.read(batch.hypothesis, batch.hypothesis != 0)
+            theirs, _ = model.read(batch.reference, batch.reference != 0)
+        there = (batch.hypothesis, batch.reference[batch.group])
+        rarity = [(model.rarity[one] > 0).float() for one in there]
+        features, _, _ = model.lower((ours, theirs[batch.group]), (rarity[0], rarity[1]))
+        one, other = features[:, 0], features[:, features.shape[1] // 2]
+        found[batch.rows] = (2 * one * other / (one + other).clamp_min(1e-6)).float()
+    return found
+
+
+@torch.no_grad()
+def answer_beside(model: Judge, material: Material, size: int = 100000) -> Tensor:
+    """The mean score of every machine translation beside other systems' outputs; NaN elsewhere."""
+    model.eval()
+    rows = torch.from_numpy(material.arrays["pseudo_row"].astype(numpy.int64))
+    values = torch.zeros(len(rows))
+    device = next(model.parameters()).device.type
+    for some, own, other, surface in material.pseudo_batches(size):
+        with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
+            guessed, _ = model(own, other, None, surface)
+        values[torch.from_numpy(some)] = guessed.float().cpu()
+    count = torch.zeros(len(material.row_text)).index_add_(0, rows, torch.ones(len(rows)))
+    total = torch.zeros(len(material.row_text)).index_add_(0, rows, values)
+    return torch.where(count > 0, total / count.clamp_min(1), math.nan)
+
+
+def is_machine(material: Material) -> Tensor:
+    return torch.from_numpy(material.arrays["row_kind"] == MACHINE).to(material.device)
+
+
+def save(model: Judge, path: Path) -> None:
+    """All weights but the word vectors, which stay the encoder's, at half their size."""
+    state = {
+        name: value.to(torch.bfloat16) if value.dtype == torch.float32 else value
+        for name, value in model.state_dict().items()
+        if name not in ("word.weight",)
+    }
     hidden = path.with_name(path.name + ".tmp")
     torch.save({"configuration": model.c.as_dict(), "state": state}, hidden)
     hidden.replace(path)
 
 
-def load(path: Path) -> Judge:
-    found = torch.load(path, weights_only=True)
+def load(path: Path, encoder: dict[str, Tensor]) -> Judge:
+    """A saved model, its word vectors from the encoder."""
+    found = torch.load(path, weights_only=True, map_location="cpu")
     model = Judge(Configuration(**found["configuration"]))
-    model.load_state_dict(found["state"])
+    model.load_encoder(encoder)
+    state = {name: value.float() for name, value in found["state"].items()}
+    model.load_state_dict(state, strict=False)
     return model
-
-
-def answer(model: Judge, groups: Sequence[Group], pieces: int = 6000) -> list[numpy.ndarray]:
-    """The scores of all renderings, group by group."""
-    model.eval()
-    order = sorted(range(len(groups)), key=lambda n: groups[n].length)
-    found: list[Any] = [None] * len(groups)
-    at = 0
-    with torch.no_grad():
-        while at < len(order):
-            rows = 0
-            end = at
-            while end < len(order):
-                more = rows + len(groups[order[end]].texts)
-                if end > at and more * groups[order[end]].length > pieces:
-                    break
-                rows, end = more, end + 1
-            some = [groups[n] for n in order[at:end]]
-            batch = collate(some)
-            with torch.autocast("cpu", dtype=torch.bfloat16):
-                scores = model(**tensors(batch))[0].float().numpy()
-            start = 0
-            for n, group in zip(order[at:end], some, strict=True):
-                found[n] = scores[start : start + len(group.texts)]
-                start += len(group.texts)
-            at = end
-    return found
-
-
-def forever(
-    groups: Sequence[Group], size: int, rng: numpy.random.Generator
-) -> Iterator[list[Group]]:
-    while True:
-        yield from batches(groups, size, rng)

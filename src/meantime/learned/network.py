@@ -137,8 +137,10 @@ class Read:
     """A text the lower graph has read."""
 
     text: Text
+    middle: Floats
+    """(1, pieces with marks, width), after a middle layer."""
     states: Floats
-    """(1, pieces with marks, width)."""
+    """The same after the last layer that sees one text only."""
     rarity: Floats
     """(1, pieces with marks): what each weighs; 0 for marks."""
 
@@ -219,8 +221,7 @@ class Network:
     def _read(self, text: Text) -> Read:
         start, end = self._pieces.marks
         pieces = numpy.array([[start, *text.pieces, end]], numpy.int64)
-        states, rarity = self._lower.run(None, {"pieces": pieces})
-        return Read(text, states, rarity)
+        return Read(text, *self._lower.run(None, {"pieces": pieces}))
 
     def judge(self, pairs: Sequence[tuple[str, str]]) -> list[list[Judged]]:
         """Each hypothesis against its reference: one judgement, or one for each part."""
@@ -243,9 +244,11 @@ class Network:
 
     def _compare(self, hypothesis: Read, reference: Read) -> Judged:
         surface = measure_surface([(hypothesis.text, reference.text)]).astype(numpy.float32)
-        raw, found, weight = self._upper.run(
+        raw, ours, theirs, our_weight, their_weight = self._upper.run(
             None,
             {
+                "hypothesis_middle": hypothesis.middle,
+                "reference_middle": reference.middle,
                 "hypothesis": hypothesis.states,
                 "reference": reference.states,
                 "hypothesis_rarity": hypothesis.rarity,
@@ -253,13 +256,13 @@ class Network:
                 "surface": surface,
             },
         )
-        own = hypothesis.states.shape[1]
+        # Marks are no words.
         return Judged(
             float(raw[0]),
-            found[0, 1 : own - 1],
-            weight[0, 1 : own - 1],
-            found[0, own + 1 : -1],
-            weight[0, own + 1 : -1],
+            ours[0, 1:-1],
+            our_weight[0, 1:-1],
+            theirs[0, 1:-1],
+            their_weight[0, 1:-1],
         )
 
 

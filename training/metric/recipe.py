@@ -1,0 +1,196 @@
+"""The stages: learn from machine translations, then from judgements; teach a successor; again.
+
+pretrain   value = how near a translation is to the reference by MiniLM's vectors and characters
+finetune   value = the judgements of 2015 and 2016, besides what one judge said of the others
+teach      what several finetuned models say of every machine translation, beside the reference
+           and beside other systems' outputs, is the value the next pretraining learns
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+
+import numpy
+import torch
+from torch import Tensor
+
+from training.metric.layout import MACHINE, unpack_surface
+from training.metric.material import Batch, Material
+from training.metric.model import Configuration, Judge
+from training.metric.train import Goals, Settings, answer, answer_beside, run
+
+PRETRAINING = Settings(steps=3000)
+FINETUNING = Settings(
+    steps=900, rate=6e-5, head_rate=3e-4, average=0.99, blind=0.1, others=0.1, orders=0.5
+)
+BATCH = 60000
+"""Pieces in a batch of machine translations."""
+SMALL = 16000
+"""Pieces in a batch of judged ones."""
+
+
+def f_score(surface: numpy.ndarray, own: int) -> numpy.ndarray:
+    one, other = surface[:, own].astype(numpy.float64), surface[:, own + 1].astype(numpy.float64)
+    return 2 * one * other / numpy.maximum(one + other, 1e-6)
+
+
+def standardise(values: numpy.ndarray) -> numpy.ndarray:
+    return (values - numpy.nanmean(values)) / numpy.nanstd(values)
+
+
+def first_goals(
+    material: Material, held: Collection[str], near: Tensor, characters: float, consensus: float
+) -> Goals:
+    """What can be said without people, and the noisy judgements, but for held-out sources.
+
+    Args:
+        near: What MiniLM's own vectors say of every row.
+        characters: What nearness to the reference by characters weighs, `near` 1.
+        consensus: The same of nearness to other systems' outputs.
+    """
+    a = material.arrays
+    group_set = a["group_set"][material.row_group]
+    wild = (a["row_kind"] == MACHINE) & (group_set == 0)
+    hidden = numpy.where(wild, 0.0, numpy.nan)
+    surface = unpack_surface(a["row_surface"])
+    rows, beside = a["pseudo_row"], unpack_surface(a["pseudo_surface"])
+    count = numpy.bincount(rows, minlength=len(wild))
+    columns = []
+    for own in (0, 2):
+        columns.append(f_score(surface, own))
+    for own in (0, 2):
+        total = numpy.bincount(rows, f_score(beside, own), minlength=len(wild))
+        columns.append(numpy.where(count > 0, total / numpy.maximum(count, 1), numpy.nan))
+    source = numpy.array(material.sources)[a["group_source"][material.row_group]]
+    judge = numpy.where(wild & ~numpy.isin(source, list(held)), a["row_score"], numpy.nan)
+    others = [standardise(one + hidden) for one in columns]
+    # One judge's scale is not another's; spread as the rest is.
+    judge = judge / numpy.nanstd(judge)
+    beside_others = numpy.where(numpy.isnan(others[2]), others[0], others[2])
+    value = standardise(near.cpu().numpy() + hidden) + characters * others[0]
+    value = standardise(value + consensus * beside_others)
+
+    def put(values: numpy.ndarray) -> Tensor:
+        return torch.from_numpy(values.astype(numpy.float32)).to(material.device)
+
+    judges = a["row_judges"].astype(numpy.float64)
+    return Goals(
+        put(value), put(judge), put(numpy.minimum(judges, 6) / (judges + 3) * 4),
+        put(numpy.stack([*others, judge], 1)),
+    )  # fmt: skip
+
+
+def judged_goals(material: Material, goals: Goals) -> Goals:
+    """The same with the judgements of 2015 and 2016 as values."""
+    a = material.arrays
+    judged = a["group_set"][material.row_group] == 1
+    value = numpy.where(judged, a["row_score"], numpy.nan).astype(numpy.float32)
+    return replace(goals, value=torch.from_numpy(value).to(material.device))
+
+
+def forever(
+    material: Material, groups: numpy.ndarray, size: int, rng: numpy.random.Generator
+) -> Iterator[Batch]:
+    """All groups again and again, in new batches every third time."""
+    while True:
+        made: dict[int, Batch] = {}
+        cut = material.cut(groups, size, rng)
+        for _ in range(3):
+            for n in rng.permutation(len(cut)).tolist():
+                if n not in made:
+                    made[n] = material.batch(cut[n])
+                yield made[n]
+
+
+def weights_of(settings: Settings, **other: float) -> dict[str, float]:
+    found = {
+        "value": settings.value,
+        "within": settings.within,
+        "others": settings.others,
+        "orders": settings.orders,
+    }
+    return {**found, **other}
+
+
+def start(encoder: dict[str, Tensor], material: Material, configuration: Configuration) -> Judge:
+    """MiniLM's weights, and how rare each piece is."""
+    model = Judge(configuration)
+    model.load_encoder(encoder)
+    model.rarity.copy_(torch.from_numpy(material.arrays["rarity"]))
+    return model.to(material.device)
+
+
+def pretrain(
+    model: Judge, material: Material, goals: Goals, settings: Settings, name: str, seed: int
+) -> Judge:
+    """Learn from machine translations."""
+    torch.manual_seed(seed)
+    rng = numpy.random.default_rng(seed)
+    batches = forever(material, material.groups("wild"), BATCH, rng)
+    weights = weights_of(settings)
+    return run(model, ((one, goals, weights) for one in batches), settings, f"{name} pretrain")
+
+
+def finetune(
+    model: Judge,
+    material: Material,
+    goals: Goals,
+    settings: Settings,
+    name: str,
+    seed: int,
+    held: Collection[str] = (),
+    keep: float = 0.3,
+) -> Judge:
+    """Learn what people say, and keep what was learned before.
+
+    Args:
+        held: Sources of judged translations left out, to choose by.
+        keep: What the value of machine translations from before still weighs.
+    """
+    torch.manual_seed(seed + 1)
+    rng = numpy.random.default_rng(seed + 1)
+    chosen = material.groups("judged")
+    sources = numpy.array(material.source_of(chosen))
+    chosen = chosen[~numpy.isin(sources, list(held))]
+    judged = forever(material, chosen, SMALL, rng)
+    wild = forever(material, material.groups("wild"), BATCH // 2, rng)
+    people = judged_goals(material, goals)
+
+    def source() -> Iterator[tuple[Batch, Goals, dict[str, float]]]:
+        one, other = weights_of(settings, within=0.0, others=0.0), weights_of(settings, value=keep)
+        while True:
+            yield next(judged), people, one
+            yield next(wild), goals, other
+
+    return run(model, source(), settings, f"{name} finetune")
+
+
+def teach(
+    teachers: Sequence[tuple[Tensor, Tensor]], material: Material, goals: Goals, beside: float
+) -> Goals:
+    """Goals for the next pretraining: what finetuned models say.
+
+    Args:
+        teachers: Of each, its scores of all rows (`answer`) and beside others (`answer_beside`).
+        beside: What the latter weigh, the score beside the reference 1.
+    """
+    known = ~torch.isnan(goals.value).cpu()
+    total = torch.zeros(len(known))
+    for own, other in teachers:
+        value = own.clone()
+        mean, spread = value[known].mean(), value[known].std()
+        value = (value - mean) / spread
+        beside_known = known & ~torch.isnan(other)
+        next_to = (other - other[beside_known].mean()) / other[beside_known].std()
+        next_to = torch.where(torch.isnan(next_to), value, next_to)
+        total += value + beside * next_to
+    total = torch.where(known, total, torch.nan)
+    total = (total - total[known].mean()) / total[known].std()
+    return replace(goals, value=total.to(material.device))
+
+
+def say(model: Judge, material: Material) -> tuple[Tensor, Tensor]:
+    """What a model says of all rows, and beside other systems' outputs."""
+    every = numpy.arange(len(material.group_length))
+    return answer(model, material, every), answer_beside(model, material)
