@@ -168,7 +168,7 @@ def test_a_language_the_analyser_does_not_know_is_refused(lang: str) -> None:
 
 
 def test_comparing_by_characters_is_advised_only_where_it_is_enough() -> None:
-    with pytest.raises(UnsupportedLanguage, match="no Chinese parser yet.*--analyser unparsed"):
+    with pytest.raises(UnsupportedLanguage, match=r"no Chinese parser yet.*--analyser unparsed"):
         score(chinese("zh"), ["meant-2014"])
     with pytest.raises(UnsupportedLanguage, match="no Chinese parser yet") as trees:
         score(chinese("zh"), ["stm"])
