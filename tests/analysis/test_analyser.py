@@ -113,6 +113,8 @@ TEXTS = [
     "x\x00y\x07 \u200b \ufeff z",
     "🙂🙂🙂 👍🏽",
     "&quot;Yes&quot; &amp; no",
+    "half \ud800 a character",
+    "\udc00",
     "A" * 3000,
     "word " * 30,
     "Prices rose by 4.5 percent in March because of the drought, the bank said on Tuesday.",
