@@ -4,7 +4,8 @@
 
 Accuracy: gold tokens of ewt.test and wsj.test (never trained or selected on). Roles are exact
 labelled spans, `V` not counted, `C-` and `R-` under their own labels; a predicate is a token;
-constituents are all labelled brackets but `TOP`, punctuation and unary chains included.
+constituents are all labelled brackets but `TOP`, punctuation and unary chains included: strictly
+(none for a part of speech, PARSEVAL), and with each token's part of speech as one more bracket.
 Also: raw text instead of gold tokens, evalb-style brackets (no punctuation, no unary
 repetition of a label), roles with `C-` parts joined, a table by role label, and `--plain`, the
 same model before quantisation.
@@ -41,6 +42,8 @@ from training.analyser.data import Example, read  # noqa: E402
 
 SHARED = ROOT.parent / "shared" / "data"
 PUNCTUATION = {",", ".", ":", "``", "''", "-LRB-", "-RRB-", "NFP", "HYPH"}
+STRICTLY = "constituents, strictly"
+WITH_TAGS = "constituents, parts of speech counted too"
 NO_SPACE_BEFORE = set(",.;:!?%)]}”’") | {"n't", "'s", "'m", "'re", "'ve", "'ll", "'d", "'"}
 NO_SPACE_AFTER = set("([{$“‘#")
 
@@ -106,14 +109,14 @@ def accuracy(analyser: EmbeddedAnalyser, examples: Sequence[Example]) -> Counts:
             "tags", zip(words, free.tags, strict=True), zip(words, example.tags, strict=True)
         )
         counts.add("predicates", free.predicates, example.predicates)
-        counts.add("constituents", free.constituents, example.spans)
+        counts.add(STRICTLY, free.constituents, example.spans)
         counts.add(
-            "constituents and parts of speech",
+            WITH_TAGS,
             [*free.constituents, *((n, n + 1, t) for n, t in enumerate(free.tags))],
             [*example.spans, *((n, n + 1, t) for n, t in enumerate(example.tags))],
         )
         counts.add(
-            "evalb",
+            "constituents, as evalb",
             evalb(free.constituents, example.tags),
             evalb(example.spans, example.tags),
         )
@@ -317,6 +320,10 @@ def main() -> None:
                     extra = [f"{other.f(row):.1f}", f"{counts.f(row) - other.f(row):+.2f}"]
                 table.add_row(row, *counts.row(row), *extra)
             console.print(table)
+            console.print(
+                f"constituents: {counts.f(STRICTLY):.1f} F strictly (no brackets for parts of "
+                f"speech), {counts.f(WITH_TAGS):.1f} F where those count as well"
+            )
             figures[name] = {row: round(counts.f(row), 2) for row in main_rows}
             if name.startswith("ewt"):
                 counts_raw = raw(analyser, examples)

@@ -155,12 +155,27 @@ def test_metrics_that_need_analysis_get_it_and_sign_it() -> None:
     assert toy.asked == 9
 
 
-def test_a_language_the_analyser_does_not_know_is_refused() -> None:
-    corpus = Corpus(
-        (Segment("1", (Sentence("狗", lang="zh"),)),), {"s": (Sentence("狗", lang="zh"),)}
+def chinese(lang: str) -> Corpus:
+    return Corpus(
+        (Segment("1", (Sentence("狗", lang=lang),)),), {"s": (Sentence("狗", lang=lang),)}
     )
-    with pytest.raises(UnsupportedLanguage, match=r"english .*'zh'"):
-        score(corpus, ["stm"])
+
+
+@pytest.mark.parametrize("lang", ["de", "zh", "zh-TW"])
+def test_a_language_the_analyser_does_not_know_is_refused(lang: str) -> None:
+    with pytest.raises(UnsupportedLanguage, match=f"analyser english cannot .*'{lang}'"):
+        score(chinese(lang), ["stm"])
+
+
+def test_comparing_by_characters_is_advised_only_where_it_is_enough() -> None:
+    with pytest.raises(UnsupportedLanguage, match=r"no Chinese parser yet.*--analyser unparsed"):
+        score(chinese("zh"), ["meant-2014"])
+    with pytest.raises(UnsupportedLanguage, match="no Chinese parser yet") as trees:
+        score(chinese("zh"), ["stm"])
+    assert "unparsed" not in str(trees.value)
+    with pytest.raises(UnsupportedLanguage, match="it was made for en: ") as german:
+        score(chinese("de"), ["meant-2014"])
+    assert "unparsed" not in str(german.value)
 
 
 def test_what_is_given_is_not_analysed_away() -> None:

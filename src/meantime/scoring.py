@@ -234,19 +234,9 @@ def analyse(
         return corpus, "given"
     if analyser is None:
         analyser = open_analyser()
-    for lang in {sentence.lang for sentence in missing}:
+    for lang in sorted({sentence.lang for sentence in missing}):
         if primary(lang) not in analyser.languages:
-            if primary(lang) in ("zh", "yue"):
-                raise UnsupportedLanguage(
-                    f"there is no Chinese parser yet ({lang!r}): give parses of your own, take the "
-                    "analyser unparsed, with which whole sentences are compared by characters "
-                    "(--analyser unparsed), or use a metric without analysis"
-                )
-            raise UnsupportedLanguage(
-                f"analyser {analyser.name} cannot treat the language {lang!r}; it was made for "
-                f"{', '.join(sorted(analyser.languages))}: use a metric without analysis, or "
-                "give parses of your own"
-            )
+            raise UnsupportedLanguage(_refusal(analyser, lang, wanted))
     answers = analyser.analyse(missing)
     if len(answers) != len(missing):
         raise UsageError(
@@ -276,6 +266,24 @@ def analyse(
         outputs={system: tuple(map(enriched, output)) for system, output in corpus.outputs.items()},
     )
     return enriched_corpus, origin
+
+
+def _refusal(analyser: Analyser, lang: str, wanted: Sequence[Layer]) -> str:
+    """Why the language is refused, and what helps: `unparsed` does only where it is enough."""
+    chinese = primary(lang) in ("zh", "yue")
+    start = f"analyser {analyser.name} cannot treat the language {lang!r}"
+    why = (
+        f"there is no Chinese parser yet ({lang!r})"
+        if chinese
+        else f"it was made for {', '.join(sorted(analyser.languages))}"
+    )
+    unparsed = (
+        "take the analyser unparsed, with which whole sentences are compared by characters "
+        "(--analyser unparsed), "
+        if chinese and Layer.TREE not in wanted
+        else ""
+    )
+    return f"{start}; {why}: give parses of your own, {unparsed}or use a metric without analysis"
 
 
 def analyse_pairs(

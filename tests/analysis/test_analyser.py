@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 import numpy
 import pytest
 
+from meantime.analysis import analyser as module
 from meantime.analysis import open_analyser
 from meantime.analysis.analyser import WINDOW, EmbeddedAnalyser
 from meantime.analysis.model import Model, installed, shipped
@@ -113,6 +115,8 @@ TEXTS = [
     "x\x00y\x07 \u200b \ufeff z",
     "🙂🙂🙂 👍🏽",
     "&quot;Yes&quot; &amp; no",
+    "half \ud800 a character",
+    "\udc00",
     "A" * 3000,
     "word " * 30,
     "Prices rose by 4.5 percent in March because of the drought, the bank said on Tuesday.",
@@ -156,6 +160,30 @@ def test_given_tokens_are_used(analyser) -> None:
     sentence = analyser.analyse([Sentence("The dog didn't bite.", tokens=words)])[0]
     assert sentence.tokens == words
     assert len(sentence.pos) == 6
+
+
+@pytest.mark.parametrize("awake", [True, False])
+def test_the_collector_is_left_as_it_was(analyser, awake: bool, monkeypatch) -> None:
+    sentences = [Sentence("Prices rose.")] * 5
+    seen: list[bool] = []
+    swept: list[int] = []
+    monkeypatch.setattr(module, "STRETCH", 2)
+    monkeypatch.setattr(gc, "collect", swept.append)
+    watched = EmbeddedAnalyser(
+        analyser.model, threads=1, progress=lambda done, of: seen.append(gc.isenabled())
+    )
+    (gc.enable if awake else gc.disable)()
+    try:
+        watched.analyse(sentences)
+        assert gc.isenabled() is awake
+        monkeypatch.setattr(watched, "_analyse_one", lambda sentence: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            watched.analyse(sentences)
+        assert gc.isenabled() is awake
+    finally:
+        gc.enable()
+    assert seen == [False] * 5
+    assert swept == [1, 1]
 
 
 def test_progress() -> None:

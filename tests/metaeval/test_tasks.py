@@ -232,3 +232,23 @@ def test_preferences_have_no_systems(tmp_path: Path) -> None:
     assert found.row("chrf").cells[found.leading].value == 1
     with pytest.raises(UsageError, match="no system level"):
         run(Task(data=data, metrics=("chrf",), level=Scope.SYSTEMS))
+
+
+def test_one_segment_has_no_interval_of_width_nothing(tmp_path: Path) -> None:
+    rows = [
+        ("xx-en", "", 1, system, "a small reference", f"a {system} reference", score, 0)
+        for system, score in (("small", 3), ("big", 2), ("tall", 1))
+    ]
+    path = table(tmp_path / "data.tsv", WMT, *rows)
+    found = run(Task(data=path, metrics=("chrf",), resamples=100)).evaluations[0]
+    assert found.rows[0].cells[found.leading].value is not None
+    assert found.rows[0].cells[found.leading].interval is None
+    assert any("one segment: nothing can be resampled" in note for note in found.notes)
+
+
+def test_a_folder_called_by_a_dot_has_a_name(tmp_path: Path, monkeypatch) -> None:
+    folder = tmp_path / "campaign"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    with pytest.raises(UsageError, match=r"^campaign: no metric"):
+        run(Task(data=Path()))

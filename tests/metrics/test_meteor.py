@@ -58,6 +58,13 @@ def folder(tmp_path: Path) -> str:
     return str(tmp_path)
 
 
+def test_half_a_character_is_a_word_like_any(folder: str) -> None:
+    metric = Meteor(modules="exact+synonym", wordnet=folder, tokeniser="none")
+    assert score(metric, make("a \ud800 car", "a \ud800 automobile")) > score(
+        metric, make("a \ud800 car", "a \ud801 automobile")
+    )
+
+
 # --- By hand
 
 

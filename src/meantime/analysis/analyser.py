@@ -7,11 +7,13 @@ take sentences in turn, longest first, so that no core waits for the last one.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -35,6 +37,8 @@ VERSION = 1
 WINDOW = 400
 """Pieces read at once; longer sentences are read in windows that overlap."""
 OVERLAP = 100
+STRETCH = 512
+"""Sentences after which what is young is swept, while the collector rests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,23 +141,26 @@ class EmbeddedAnalyser:
         def work(n: int) -> None:
             nonlocal done
             found[n] = self._analyse_one(sentences[n])
-            if self._progress:
-                with self._lock:
-                    done += 1
+            with self._lock:
+                done += 1
+                if done % STRETCH == 0:
+                    gc.collect(1)
+                if self._progress:
                     self._progress(done, len(sentences))
 
-        if self.threads == 1 or len(sentences) == 1:
-            for n in order:
-                work(n)
-        else:
-            with ThreadPoolExecutor(self.threads) as pool:
-                try:
-                    for _result in pool.map(work, order):
-                        pass
-                except BaseException:
-                    # Whoever interrupts does not wait for what has not begun; the pool would.
-                    pool.shutdown(wait=False, cancel_futures=True)
-                    raise
+        with _resting_collector():
+            if self.threads == 1 or len(sentences) == 1:
+                for n in order:
+                    work(n)
+            else:
+                with ThreadPoolExecutor(self.threads) as pool:
+                    try:
+                        for _result in pool.map(work, order):
+                            pass
+                    except BaseException:
+                        # Whoever interrupts does not wait for what has not begun; the pool would.
+                        pool.shutdown(wait=False, cancel_futures=True)
+                        raise
         return [sentence for sentence in found if sentence is not None]
 
     def _analyse_one(self, sentence: Sentence) -> Sentence:
@@ -300,10 +307,32 @@ class EmbeddedAnalyser:
         return windows
 
 
+@contextmanager
+def _resting_collector() -> Iterator[None]:
+    """No garbage collection meanwhile.
+
+    Trees and frames are many objects and hold no cycles; to look through all that lives, again and
+    again as they grow in number, takes a twentieth of the time and finds nothing.
+    """
+    awake = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if awake:
+            gc.enable()
+
+
 @lru_cache(maxsize=1 << 14)
 def _span(start: int, end: int) -> Span:
     """Spans are frozen, so the same one serves many sentences."""
     return Span(start, end)
+
+
+@lru_cache(maxsize=1 << 14)
+def _leaf(tag: str, place: int) -> Tree:
+    """A word's part of speech: frozen too, and most of a tree's nodes."""
+    return Tree(tag, _span(place, place + 1))
 
 
 @lru_cache(maxsize=512)
@@ -338,7 +367,7 @@ def _build(analysis: Analysis, words: int) -> Tree:
     def fill(node: list[Any], until: int) -> None:
         nonlocal leaf
         while leaf < until:
-            node[3].append(Tree(analysis.tags[leaf], _span(leaf, leaf + 1)))
+            node[3].append(_leaf(analysis.tags[leaf], leaf))
             leaf += 1
 
     def close() -> None:

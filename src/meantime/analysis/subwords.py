@@ -55,7 +55,9 @@ class Subwords:
         """Pieces and shape of a word in the middle of a sentence."""
         found = self._known.get(word)
         if found is None:
-            encoded = self._tokenizer.encode(word, add_special_tokens=False).ids
+            # Half a character (a lone surrogate) is no text to the tokeniser: a mark stands for it.
+            whole = word.encode("utf-8", "replace").decode("utf-8")
+            encoded = self._tokenizer.encode(whole, add_special_tokens=False).ids
             found = (encoded[:MOST_PIECES] or [self.unknown], _shape(word))
             if len(self._known) > 1 << 17:
                 # Bounded: machine output brings new words without end.

@@ -749,6 +749,9 @@ def _mean(found: Sequence[Estimate]) -> Cell:
 def _interval(
     blocks: Sequence[Block], figure: Figure, name: str, weights: Sequence[ranks.Whole]
 ) -> Interval | None:
+    if all(block.units < 2 for block in blocks):
+        # Drawn from one segment, every sample is that segment: no interval, not one of width 0.
+        return None
     drawn = [
         block.resampled(figure, name, sample) for block, sample in zip(blocks, weights, strict=True)
     ]
@@ -838,6 +841,8 @@ def _notes(table: Evaluation) -> list[str]:
                 metrics[row.name] = figures[str(figure)] = None
     for reason, (metrics, figures) in undefined.items():
         notes.append(f"{', '.join(metrics)}: no {', '.join(figures)}: {reason}")
+    if all(one.segments < 2 and not one.whole for one in table.sets):
+        notes.append("one segment: nothing can be resampled, so no figure has an interval")
     rated = sum(one.rated for one in table.sets)
     for count in dict.fromkeys(row.missing for row in table.rows if row.missing):
         names = [row.name for row in table.rows if row.missing == count]

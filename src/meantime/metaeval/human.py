@@ -271,7 +271,8 @@ class HumanScores:
         system = f"system {later.system!r}" if later.system else "no system"
         return InputError(
             f"{self.name}: segment {later.key} and {system} stand twice, in lines {earlier.line} "
-            f"and {later.line}; remove one, or average them (duplicates='average')"
+            f"and {later.line}; remove one; where two people judged it, say which in a column "
+            "'judge'; in Python duplicates='average' averages them"
         )
 
     def as_pairs(self) -> tuple[Pair, ...]:

@@ -210,7 +210,8 @@ def checked(task: Task) -> Task:
         level=chosen(Scope, task.level, "level"),
         test=None if task.test is None else chosen(Test, task.test, "test"),
         normalise=chosen(Normalisation, task.normalise, "normalisation"),
-        name=task.name or stem(task.data),
+        # The folder one stands in has no name as it is written.
+        name=task.name or stem(task.data) or stem(Path(task.data).resolve()),
     )
 
 

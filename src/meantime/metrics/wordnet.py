@@ -107,7 +107,8 @@ class WordNet:
 
     def _own_sets(self, word: str) -> tuple[int, ...]:
         """The sets a word itself is in, in the order of the files."""
-        key = word.encode()
+        # A lone surrogate has no UTF-8, and no line in the files either.
+        key = word.encode("utf-8", "replace")
         sets: list[int] = []
         for number, lines in enumerate(self._lines, start=1):
             line = lines.get(key)
