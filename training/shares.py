@@ -1,6 +1,7 @@
 """How the shares of `meant`'s components were chosen.
 
     python -m training.shares [--balance 1] [--held-out] [--cache FILE]
+    python -m training.shares --ablations [--cache FILE]
 
 Reads WMT 2015 and 2016 from ../shared/data/wmt, and nothing else. Wanted is a metric that agrees
 with people, that an error of meaning costs more than a paraphrase or another order, and that the
@@ -22,7 +23,8 @@ means over kinds. The shares maximise
 by Powell's method from several starts. Prints the shares for several balances, with what they gain
 and cost; those of `meant` are the ones for a balance of 1, rounded. `--held-out` fits ten times
 more, each time without the translations into English from one language, and prints the correlation
-on the translations left out.
+on the translations left out. `--ablations` fits nothing: it prints, as a table in Markdown, what
+the metric as it is gains by each of its parts and options.
 """
 
 from __future__ import annotations
@@ -193,8 +195,46 @@ def components(metric: Meant, pairs: list[tuple[Sentence, Sentence]]) -> Floats:
     return numpy.concatenate(rows)[:, len(PARTS) :]
 
 
-def gather(cache: Path | None, specification: str = "meant") -> Material:
-    """Read, make the worse texts, analyse, compare."""
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """All texts, analysed, before any metric has compared them."""
+
+    rows: list[dict[str, str]]
+    groups: Mapping[str, NDArray[numpy.int64]]
+    human: Floats
+    contests: Mapping[str, list[tuple[str, str, str, str, str]]]
+    """By contest: better text, worse text, reference, kind, language pair."""
+    known: Mapping[str, Sentence]
+
+    def compare(self, specification: str) -> Material:
+        """The components of a metric."""
+        metric: Any = create(specification)
+
+        def measure(texts: list[Texts]) -> Floats:
+            distinct = list(dict.fromkeys(texts))
+            pairs = [(self.known[one], self.known[other]) for one, other in distinct]
+            found = components(metric, pairs)
+            place = {text: n for n, text in enumerate(distinct)}
+            return found[[place[text] for text in texts]]
+
+        return Material(
+            self.groups,
+            self.human,
+            measure([(row["hyp"], row["ref"]) for row in self.rows]),
+            {
+                name: Contest(
+                    measure([(better, reference) for better, _, reference, _, _ in items]),
+                    measure([(worse, reference) for _, worse, reference, _, _ in items]),
+                    numpy.array([kind for *_, kind, _ in items]),
+                    numpy.array([language for *_, language in items]),
+                )
+                for name, items in self.contests.items()
+            },
+        )
+
+
+def gather(cache: Path | None) -> Collected:
+    """Read, make the worse texts, analyse."""
     rows = [row for name in SETS for row in read(name)]
     analyser = CachedAnalyser(open_analyser(), cache, limit_bytes=4 << 30)
     known: dict[str, Sentence] = {}
@@ -234,28 +274,7 @@ def gather(cache: Path | None, specification: str = "meant") -> Material:
                 (row["hyp"], shuffled.text, row["ref"], "shuffled", _language(row["group"]))
             )
     analyse([text for items in contests.values() for item in items for text in item[:2]])
-    metric: Any = create(specification)
-
-    def compare(texts: list[Texts]) -> Floats:
-        distinct = list(dict.fromkeys(texts))
-        found = components(metric, [(known[one], known[other]) for one, other in distinct])
-        place = {text: n for n, text in enumerate(distinct)}
-        return found[[place[text] for text in texts]]
-
-    return Material(
-        groups,
-        human,
-        compare([(row["hyp"], row["ref"]) for row in rows]),
-        {
-            name: Contest(
-                compare([(better, reference) for better, _, reference, _, _ in items]),
-                compare([(worse, reference) for _, worse, reference, _, _ in items]),
-                numpy.array([kind for *_, kind, _ in items]),
-                numpy.array([language for *_, language in items]),
-            )
-            for name, items in contests.items()
-        },
-    )
+    return Collected(rows, groups, human, contests, known)
 
 
 def choose(material: Material, balance: float, starts: int = 3) -> Floats:
@@ -295,16 +314,64 @@ def hold_out(material: Material, balance: float) -> tuple[float, Floats]:
     return float(numpy.mean(found)), numpy.array(fitted)
 
 
+OTHERWISE = {
+    "every filler as similar as it is (`enough=1`)": "enough=1",
+    "roles aligned across classes (`same_class=no`)": "same_class=no",
+    "frames aligned by predicate (`align_by=predicate`)": "align_by=predicate",
+    "equal role weights (`weights=uniform`)": "weights=uniform",
+    "words without neighbours (`words=occurrences:3:0`)": "words=occurrences:3:0",
+    "words as their square (`words=occurrences:2:0.5`)": "words=occurrences:2:0.5",
+    "words as their fourth power (`words=occurrences:4:0.5`)": "words=occurrences:4:0.5",
+    "the same word is 1 (`words=vectors:3:0.5`)": "words=vectors:3:0.5",
+    "context vectors (`words=context:minmax-mi:5`)": "words=context:minmax-mi:5",
+    "with characters (`words=occurrences:3:0.5*0.9+characters*0.1`)": (
+        "words=occurrences:3:0.5*0.9+characters*0.1"
+    ),
+    "precision and recall alike (`words_alpha=0.5`)": "words_alpha=0.5",
+}
+"""Options the metric might have been shipped with, for the ablations."""
+
+
+def ablations(collected: Collected) -> None:
+    """Print what each component, and some options, do to the metric as it is."""
+    material = collected.compare("meant")
+    shipped = numpy.array(list(Meant().shares.values()))
+
+    def line(name: str, made: Material, shares: Floats) -> None:
+        wins = [f"{100 * made.wins(one, shares):.1f} %" for one in WEIGHTS]
+        cells = [name, f"{made.correlation(shares / shares.sum()):.4f}", *wins]
+        print(f"| {' | '.join(cells)} |", flush=True)
+
+    print("| Variant | Mean Pearson | " + " | ".join(f"{name} won" for name in WEIGHTS) + " |")
+    print("|---" + "|---:" * (len(WEIGHTS) + 1) + "|")
+    line("`meant`", material, shipped)
+    for place, name in enumerate(COMPONENTS):
+        line(
+            f"without {name}",
+            material,
+            numpy.where(numpy.arange(len(shipped)) == place, 0, shipped),
+        )
+    for place, name in enumerate(COMPONENTS):
+        line(f"{name} alone", material, numpy.eye(len(shipped))[place])
+    for name, options in OTHERWISE.items():
+        line(name, collected.compare(f"meant:{options}"), shipped)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--balance", type=float, action="append", default=None)
     parser.add_argument("--held-out", action="store_true", help="also without each language")
+    parser.add_argument("--ablations", action="store_true", help="what each part gains; no fit")
     parser.add_argument("--metric", default="meant", help="with other options")
     parser.add_argument("--cache", type=Path, default=None, help="file to keep analyses in")
     options = parser.parse_args()
     if not WMT.is_dir():
         sys.exit(f"{WMT}: no such folder; the judgements must lie beside the repository")
-    material = gather(options.cache, options.metric)
+    collected = gather(options.cache)
+    if options.ablations:
+        ablations(collected)
+        return
+    material = collected.compare(options.metric)
     counts = ", ".join(f"{len(one.kinds)} {name}" for name, one in material.contests.items())
     print(f"{len(material.human)} judgements; contests: {counts}")
     names = " ".join(f"{name:>9}" for name in COMPONENTS)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from pathlib import Path
 
 import numpy
 import pytest
@@ -125,6 +127,15 @@ def test_nist_must_be_prepared() -> None:
 
 
 # By name
+
+
+def test_the_page_says_how_many_features_a_group_has() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "features.md").read_text(encoding="utf-8")
+    said = dict(
+        re.findall(r"^\| `(basic|parse|extended|all|meant)` \| (\d+) \|", page, re.MULTILINE)
+    )
+    assert len(said) == 5
+    assert said == {group: str(len(make_features([group]).names)) for group in said}
 
 
 @pytest.mark.parametrize("both", [False, True])
