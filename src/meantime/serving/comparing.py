@@ -23,7 +23,7 @@ from meantime.report.findings import Findings
 from meantime.report.gathering import gather
 from meantime.report.html import render_html
 from meantime.report.writing import as_json
-from meantime.scoring import ANALYSED, measure
+from meantime.scoring import ANALYSED, measure, ready_to_explain
 from meantime.serving.limits import Busy, Deadline, Limits
 from meantime.serving.trying import open_metric
 from meantime.types import Corpus
@@ -173,7 +173,7 @@ class Comparisons:
         comparison = compare(measured, progress=job.at("comparing"))
         findings = Findings(cautions=find_cautions(comparison))
         report = gather(
-            measured,
+            ready_to_explain(measured, lambda: analyser or self._open(job.at("analysing"))),
             comparison,
             findings,
             explanations=self._limits.explanations,

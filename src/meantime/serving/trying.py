@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from pathlib import Path
 
 from meantime import registry
 from meantime.errors import MeantimeError, UsageError
 from meantime.protocols import Analyser, Explainer, Metric
 from meantime.report.explained import figure_of
 from meantime.report.figures import Figure
-from meantime.scoring import ANALYSED, analyse, sign
+from meantime.scoring import ANALYSED, analyse, explaining_layers, sign
 from meantime.serving.limits import Deadline, Limits, check_text
 from meantime.types import Corpus, Layer, Level, Segment, Sentence
 
@@ -64,9 +64,15 @@ def open_metric(specification: str, lang: str) -> Metric:
     """
     _, options = registry.parse(specification)
     for name, value in options.items():
-        if any(mark in value for mark in "/\\~") or Path(value.strip() or "-").exists():
+        if any(mark in value for mark in "/\\~") or os.path.exists(value.strip() or "-"):
             raise UsageError(f"{name}={value}: files cannot be named here")
-    return registry.create(specification, lang=lang)
+    try:
+        return registry.create(specification, lang=lang)
+    except (OSError, ValueError) as error:
+        # An option's value no file can be called by; who reads files finds that out by trying.
+        raise UsageError(
+            f"{specification[:40]!r} cannot be used ({type(error).__name__})"
+        ) from error
 
 
 def _usable(name: str) -> bool:
@@ -127,7 +133,11 @@ def try_texts(
         except MeantimeError as error:
             made[name] = error
     needed = frozenset[Layer]().union(
-        *(metric.needs for metric in made.values() if not isinstance(metric, MeantimeError))
+        *(
+            explaining_layers(metric) if explain else metric.needs
+            for metric in made.values()
+            if not isinstance(metric, MeantimeError)
+        )
     )
     origin, trouble = "none", None
     if needed & set(ANALYSED):
