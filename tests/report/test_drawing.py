@@ -121,6 +121,37 @@ def test_marks_name_what_differs() -> None:
     assert number(-meant["l"][0][0]) in drawn
 
 
+def test_words_that_only_stand_elsewhere_are_no_facts() -> None:
+    pairs = (
+        ("The mayor has the contract not signed.", "The mayor did not sign the contract."),
+        ("The president criticised the journalist.", "The journalist criticised the president."),
+    )
+    corpus = Corpus(
+        tuple(Segment(str(n), (Sentence(theirs),)) for n, (_, theirs) in enumerate(pairs)),
+        {"a": tuple(Sentence(ours) for ours, _ in pairs)},
+    )
+    measured = measure_corpus(corpus, ["meant"])
+    torn, changed = map(measured.metrics[0].explain, measured.corpus.pairs("a"))
+    assert any(fact.kind == "order" for fact in torn.facts)
+    made = figure(torn)
+    assert "f" not in made["a"] + made["b"]
+    # Its agent is in another event; the words are there all the same.
+    assert set(zip(made["h"], made["a"], strict=True)) >= {
+        ("The", "."),
+        ("mayor", "."),
+        ("has", "x"),
+    }
+    assert any(fact.kind == "actors" for fact in changed.facts)
+    made = figure(changed)
+    assert made["a"] == "pp.pp."
+    assert "changed places" in draw_svg(made)
+    # What stands at an edge has but one neighbour: it is moved, and torn from nothing.
+    said = [loss.what for loss in losses(changed)]
+    assert "moved from the start: 'The' of the reference" in said
+    assert "moved from the end: '.' of the hypothesis" in said
+    assert "torn apart: 'president criticised' of the hypothesis" in said
+
+
 def test_a_word_the_other_side_has_is_not_called_unlike_all_of_it() -> None:
     made = figure(worded())
     # "did" is little like itself in another place, "it" is nowhere in the reference.

@@ -228,6 +228,20 @@ def test_the_command_writes_it(tmp_path, capsys) -> None:
     assert not (tmp_path / "no").exists()
 
 
+def test_a_warning_of_many_systems_is_told_once() -> None:
+    looping = ["no no no no no no no no", "a b c d e f g", "h i j k l m n"]
+    systems = dict.fromkeys(("one", "<two>", "three"), looping)
+    page = render_html(report(corpus(systems, ["a b c d e f", "a b c d e f g", "h i j k l m n"])))
+    [line] = re.findall(r"<li>(The same words over and over.*?)</li>", page)
+    assert re.sub("<.*?>|show", "", line).replace("  ", " ") == (
+        "The same words over and over, of 3 segments: one 1 , &lt;two&gt; 1 , three 1 "
+    )
+    assert line.count('class="show"') == 3
+    two = {name: systems[name] for name in ("one", "three")}
+    page = render_html(report(corpus(two, ["a b c d e f", "a b c d e f g", "h i j k l m n"])))
+    assert "one says the same words over and over in 1 of 3 segments (1)" in page
+
+
 def test_what_words_are_worth_stands_in_a_report() -> None:
     """As the trained metric explains itself; analysed once before, for its frames."""
     made = corpus({"a": lines("faithful")[:3], "b": lines("fluent")[:3]}, lines("reference")[:3])

@@ -17,13 +17,14 @@ what would act on a reader is replaced by `�`.
     o  parts that stand nowhere    [label, value]
     l  losses       [points, what]
 
-Marks: `.` nothing to say, `w` unlike any word of the other side, `m` missing, `x` too much, `f` a
-number, name, negation or modal word that only this side has.
+Marks: `.` nothing to say, `w` unlike any word of the other side, `m` missing, `x` too much, `p` has
+changed places with another, `f` a number, name, negation or modal word that only this side has.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -188,9 +189,15 @@ def _marks(explanation: Explanation) -> tuple[str, str]:
             elif phrase.reference is None:
                 _put(left, phrase.hypothesis, "x")
     if frames:
-        _spare_shared(explanation, frames, left, right)
+        _spare_shared(frames, left, right)
+        _spare_spelt(explanation, left, right)
     for fact in getattr(explanation, "facts", ()):
-        _put(left if fact.side == "hypothesis" else right, (fact.span,), "f")
+        marks = left if fact.side == "hypothesis" else right
+        if fact.kind == "actors":
+            _put(marks, (fact.span, fact.other), "p")
+        elif fact.kind != "order":
+            # Where words stand is told in words: most of a sentence may have moved a little.
+            _put(marks, (fact.span,), "f")
     return "".join(left), "".join(right)
 
 
@@ -208,9 +215,20 @@ def _mark_parts(explanation: Explanation, left: list[str], right: list[str]) -> 
             _put(right, (part.reference,), "w")
 
 
-def _spare_shared(
-    explanation: Explanation, frames: Sequence[Any], left: list[str], right: list[str]
-) -> None:
+def _spare_spelt(explanation: Explanation, left: list[str], right: list[str]) -> None:
+    """A word that the other side has as often is there, if in another event or role."""
+    ours, theirs = (
+        [token.lower() for token in tokens]
+        for tokens in (explanation.hypothesis_tokens, explanation.reference_tokens)
+    )
+    counts, others = Counter(ours), Counter(theirs)
+    for marks, words in ((left, ours), (right, theirs)):
+        for place, word in enumerate(words):
+            if marks[place] in "mx" and counts[word] == others[word]:
+                marks[place] = "."
+
+
+def _spare_shared(frames: Sequence[Any], left: list[str], right: list[str]) -> None:
     """What stands in an aligned phrase too is neither missing nor too much."""
     for frame in frames:
         for phrase in frame.phrases:

@@ -57,7 +57,9 @@ def losses(explanation: Explanation) -> list[Loss]:
         )
         word = span_words(tokens, (fact.span,))
         if fact.kind == "order":
-            found.append(Loss(fact.loss, f"torn apart: {word!r} of the {fact.side}"))
+            edge = "start" if fact.span.start == 0 else "end"
+            happened = "torn apart" if len(fact.span) > 1 else f"moved from the {edge}"
+            found.append(Loss(fact.loss, f"{happened}: {word!r} of the {fact.side}"))
             continue
         if fact.kind == "actors":
             other = span_words(tokens, (fact.other,))

@@ -219,6 +219,8 @@ class _Canvas:
         elif mark == "m":
             steps = "".join(f"l3 {-3 if n % 2 else 3}" for n in range(size // 3))
             self.path(f"M{x} {y - 1}{steps}", "zig")
+        elif mark == "p":
+            self.path(f"M{x} {y}h{size}", "partly")
         elif mark == "x":
             self.path(f"M{x} {y - 1}h{size}M{x} {y + 2}h{size}", "dbl")
 
@@ -228,6 +230,7 @@ class _Canvas:
         x = 0
         for mark, meaning in (
             ("m", "missing"), ("x", "too much"), ("w", "unlike all words of the other side"),
+            ("p", "changed places"),
             ("f", "a fact only one side has"),
         ):  # fmt: skip
             if mark not in used:

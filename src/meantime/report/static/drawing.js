@@ -71,6 +71,7 @@ function drawing(style) {
     }
     function mark(x, at, size, kind) {
       if (kind === "w") path(`M${x} ${at}h${size}`, "dot");
+      else if (kind === "p") path(`M${x} ${at}h${size}`, "partly");
       else if (kind === "m") {
         let steps = "";
         for (let n = 0; n < Math.floor(size / 3); n++) steps += `l3 ${n % 2 ? -3 : 3}`;
@@ -101,7 +102,7 @@ function drawing(style) {
     function legend() {
       const used = (figure.a || "") + (figure.b || "");
       let x = 0;
-      for (const [kind, meaning] of [["m", "missing"], ["x", "too much"], ["w", "unlike all words of the other side"], ["f", "a fact only one side has"]]) {
+      for (const [kind, meaning] of [["m", "missing"], ["x", "too much"], ["w", "unlike all words of the other side"], ["p", "changed places"], ["f", "a fact only one side has"]]) {
         if (!used.includes(kind)) continue;
         const size = measure(meaning, 11);
         if (x > 0 && x + 28 + size > width) {
