@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -16,6 +15,7 @@ from meantime.report.figures import Figure
 from meantime.scoring import ANALYSED, analyse, explaining_layers, sign
 from meantime.serving.limits import Deadline, Limits, check_text
 from meantime.types import Corpus, Layer, Level, Segment, Sentence
+from meantime.web import refuse_files
 
 FIRST = ("meantime", "meant", "bleu", "chrf", "ter")
 """Metrics shown before all others, where they are there."""
@@ -62,17 +62,8 @@ def open_metric(specification: str, lang: str) -> Metric:
         MeantimeError: There is none, or it would read a file that is named in its options: over
             the network nobody says which files are read here.
     """
-    _, options = registry.parse(specification)
-    for name, value in options.items():
-        if any(mark in value for mark in "/\\~") or os.path.exists(value.strip() or "-"):
-            raise UsageError(f"{name}={value}: files cannot be named here")
-    try:
-        return registry.create(specification, lang=lang)
-    except (OSError, ValueError) as error:
-        # An option's value no file can be called by; who reads files finds that out by trying.
-        raise UsageError(
-            f"{specification[:40]!r} cannot be used ({type(error).__name__})"
-        ) from error
+    refuse_files(specification)
+    return registry.create(specification, lang=lang)
 
 
 def _usable(name: str) -> bool:

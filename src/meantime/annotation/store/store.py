@@ -701,7 +701,7 @@ class Store:
         there = PEOPLE.c.campaign.is_(None) if campaign is None else PEOPLE.c.campaign == campaign
         with self._read() as connection:
             rows = connection.execute(
-                select(PEOPLE).where(there).order_by(PEOPLE.c.role, PEOPLE.c.created, PEOPLE.c.id)
+                select(PEOPLE).where(there).order_by(PEOPLE.c.role, PEOPLE.c.created, PEOPLE.c.name)
             )
             return [_person(row) for row in rows]
 
