@@ -6,6 +6,7 @@ import itertools
 import json
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -189,7 +190,12 @@ def test_the_dearest_words_are_named_as_losses() -> None:
     said = [loss.what for loss in losses(worded(framed=False))]
     assert said[0] == "missing: 'not'"
     assert "too much: 'it'" in said
-    assert "partly missing: '<b>sign</b>'" in said
+    # It stands on both sides, and means something else, or stands for something else.
+    assert "not the same there: 'did' of the reference" in said
+    assert "missing: 'did'" not in said
+    one = worded(framed=False)
+    words = tuple(replace(it, found=0.75) if it.word == "it" else it for it in one.words)
+    assert "partly too much: 'it'" in [loss.what for loss in losses(replace(one, words=words))]
     # With frames, what they speak of is told with its role.
     said = [loss.what for loss in losses(worded())]
     assert "missing in '<b>sign</b>': negation 'not'" in said

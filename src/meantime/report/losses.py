@@ -81,11 +81,17 @@ def _word_losses(explanation: Explanation) -> list[Loss]:
         for span in getattr(phrase, side) or ()
         for place in range(span.start, span.end)
     }
-    return [
-        Loss(one.loss, f"{'' if one.found < UNLIKE else 'partly '}{SIDES[one.side]}: {one.word!r}")
-        for one in words
-        if (one.side, one.span.start) not in told
-    ]
+    spelt = {
+        "hypothesis": {token.lower() for token in explanation.reference_tokens},
+        "reference": {token.lower() for token in explanation.hypothesis_tokens},
+    }
+
+    def say(one: Any) -> str:
+        if one.word.lower() in spelt[one.side]:
+            return f"not the same there: {one.word!r} of the {one.side}"
+        return f"{'' if one.found < UNLIKE else 'partly '}{SIDES[one.side]}: {one.word!r}"
+
+    return [Loss(one.loss, say(one)) for one in words if (one.side, one.span.start) not in told]
 
 
 def costed(explanation: Explanation) -> tuple[Any, ...]:

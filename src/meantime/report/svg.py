@@ -281,7 +281,7 @@ class _Canvas:
             self.y += _LINE
 
     def costs(self) -> None:
-        """Words that cost most: bars as long as what they decide, full as far as found."""
+        """Words that cost most: bars as long as what they decide, full as far as won."""
         found = self.figure.get("w", [])
         if not found:
             return
@@ -295,10 +295,10 @@ class _Canvas:
             if rows:
                 self.text(0, self.y + 11, "k", name)
                 self.y += 16
-            for _, place, value, share, loss in rows:
+            for _, place, _, share, loss in rows:
                 self.fitted(0, self.y + 13, "t", tokens[place], 80)
                 whole = room * (share + loss) // most
-                part = min(whole, max(0, whole * value // 1000))
+                part = room * share // most
                 if whole > part:
                     self.rect(86 + part, self.y + 3, whole - part, 12, "less", 0)
                 if part:

@@ -168,10 +168,10 @@ function drawing(style) {
           text(0, y + 11, "k", name);
           y += 16;
         }
-        for (const [, place, value, share, loss] of rows) {
+        for (const [, place, , share, loss] of rows) {
           fitted(0, y + 13, "t", tokens[place], 80);
           const whole = Math.floor(room * (share + loss) / most);
-          const part = Math.min(whole, Math.max(0, Math.floor(whole * value / 1000)));
+          const part = Math.floor(room * share / most);
           if (whole > part) rect(86 + part, y + 3, whole - part, 12, "less", 0);
           if (part) rect(86, y + 3, part, 12, "full", 0);
           text(width, y + 13, "e", worth(share, loss));
