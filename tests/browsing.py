@@ -58,7 +58,8 @@ def page_in(browser, *, size: str = "desk", theme: str = "light", allowed: str =
     yield page
     context.close()
     # What is refused on purpose is answered with codes that Chromium notes.
-    assert [one for one in complaints if "status of 4" not in one] == []
+    left = [one for one in complaints if "status of 4" not in one]
+    assert not left, left
 
 
 @contextlib.contextmanager

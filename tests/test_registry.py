@@ -68,6 +68,12 @@ def test_unknown_metric_far_from_all() -> None:
         registry.create("zzzzzzzzz")
 
 
+@pytest.mark.parametrize("name", ["z" * 5000, "z\0"])
+def test_a_name_no_folder_can_have_is_an_unknown_metric(name: str) -> None:
+    with pytest.raises(UnknownMetric, match="no metric is called"):
+        registry.create(name)
+
+
 def test_languages() -> None:
     assert registry.create("bleu", lang="zh-Hans").tokeniser == "zh"
     assert registry.create("bleu:tokeniser=char", lang="zh").tokeniser == "char"

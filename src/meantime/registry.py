@@ -12,7 +12,6 @@ import os
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from meantime.errors import MissingPart, OptionError, UnknownMetric
@@ -136,7 +135,8 @@ def _is_path(specification: str) -> bool:
     if name in BUILT_IN or not specification.strip():
         return False
     separated = any(mark in name for mark in {"/", os.sep, os.altsep} if mark)
-    return separated or (Path(specification.strip()).is_dir() and name not in _outside())
+    # Not pathlib: a name longer than names of files may be is no folder, and no accident.
+    return separated or (os.path.isdir(specification.strip()) and name not in _outside())
 
 
 def create(specification: str, *, lang: str | None = None, **options: Any) -> Metric:

@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from multiprocessing.pool import Pool
 
@@ -284,6 +285,29 @@ def _refusal(analyser: Analyser, lang: str, wanted: Sequence[Layer]) -> str:
         else ""
     )
     return f"{start}; {why}: give parses of your own, {unparsed}or use a metric without analysis"
+
+
+def explaining_layers(metric: Metric) -> frozenset[Layer]:
+    """What explanations of a metric use: it may score without analysis and say more with it."""
+    further: frozenset[Layer] = getattr(metric, "explains_with", frozenset())
+    return metric.needs | further
+
+
+def ready_to_explain(measured: Measured, analyser: Callable[[], Analyser]) -> Measured:
+    """With all in the corpus that explanations use, analysed once and not for each of them.
+
+    Where the analyser was not made for the language, metrics explain what they can without.
+
+    Args:
+        measured: What was measured.
+        analyser: Opens the analyser; asked only where a metric uses more than scoring needed.
+    """
+    wanted = frozenset[Layer]().union(*map(explaining_layers, measured.metrics))
+    if not wanted - frozenset[Layer]().union(*(one.needs for one in measured.metrics)):
+        return measured
+    with suppress(UnsupportedLanguage):
+        return replace(measured, corpus=analyse(measured.corpus, wanted, analyser())[0])
+    return measured
 
 
 def analyse_pairs(

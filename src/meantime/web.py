@@ -1,12 +1,16 @@
-"""What our web applications share: the guard around every request."""
+"""What our web applications share: the guard around every request, and what none may name."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from meantime import registry
+from meantime.errors import UsageError
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -23,6 +27,26 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 _SAFE = {"GET", "HEAD", "OPTIONS"}
+
+
+LONGEST = 200
+"""Bytes of an option's value: more is no word of ours, and longer than names of files may be."""
+
+
+def refuse_files(specification: str) -> None:
+    """Refuse a metric that would read a file named in its options.
+
+    Over the network nobody says which files of this machine are read.
+
+    Raises:
+        MeantimeError: It would, or the specification is none.
+    """
+    _, options = registry.parse(specification)
+    for name, value in options.items():
+        if len(value.encode("utf-8", "replace")) > LONGEST:
+            raise UsageError(f"{name}={value[:20]}…: this is too long")
+        if any(mark in value for mark in "/\\~") or os.path.exists(value.strip() or "-"):
+            raise UsageError(f"{name}={value}: files cannot be named here")
 
 
 class Guard:

@@ -14,11 +14,13 @@ from meantime.annotation import transfer
 from meantime.annotation.campaign import Training
 from meantime.annotation.results import compute
 from meantime.annotation.simulate import Simulation
-from meantime.annotation.store import backup, open_store, restore
+from meantime.annotation.store import NewCampaign, NewSegment, backup, open_store, restore
 from meantime.annotation.store.migrations import LATEST, migrate, version_of
 from meantime.annotation.store.opening import FILE, open_engine
 from meantime.annotation.store.schema import METADATA, OF_A_CAMPAIGN
+from meantime.annotation.words import split_words
 from meantime.errors import FormatError, InputError, UsageError
+from meantime.formats.opening import save_folder
 
 
 @pytest.fixture
@@ -110,6 +112,33 @@ def test_a_backup_holds_everything_and_moves_between_databases(
         with pytest.raises(InputError, match="not empty"):
             restore(engine, path)
         engine.dispose()
+
+
+def test_a_backup_keeps_every_character_a_text_may_have(small, settings, tmp_path) -> None:
+    # To Unicode some of these end a line; in a file of ours they are characters like others.
+    odd = "a\u2028b\u2029c\x85d\x0be\x0cf\x1cg \u202eh 🙂 'i' \"j\" <k> \\ l"
+    segment = NewSegment("s\u2028 1", split_words(odd), split_words(odd), {"x": split_words(odd)})
+    campaign = small.create_campaign(NewCampaign("odd", settings, (segment,)))
+    path = tmp_path / "backup.gz"
+    rows = backup(small, path)
+    engine = open_engine(tmp_path / "restored", None)
+    assert restore(engine, path) == rows
+    engine.dispose()
+    other = open_store(tmp_path / "restored")
+    assert list(other.dump()) == list(small.dump())
+    other.close()
+    (tmp_path / "x.jsonl").write_text(
+        transfer.render_jsonl(small, campaign), encoding="utf-8", newline=""
+    )
+    for name, files in (("csv", transfer.render_csv(small, campaign)), ("jsonl", None)):
+        source = tmp_path / "x.jsonl"
+        if files:
+            source = tmp_path / "folder"
+            save_folder(source, files)
+        again = open_store(tmp_path / name)
+        transfer.import_campaign(again, source)
+        assert list(again.dump(campaign)) == list(small.dump(campaign))
+        again.close()
 
 
 def test_a_damaged_backup_is_refused(small, make, settings, tmp_path) -> None:

@@ -53,6 +53,13 @@ def test_what_cannot_be_made_is_said() -> None:
     bare = Corpus((Segment("7", ()),), {"one": (Sentence("a"),)})
     with pytest.raises(InputError, match="Segment 7 has no reference"):
         make_segments(bare, Settings())
+    for what, reference, output in (
+        ("reference", "a" * 5001, "a"),
+        ("output of one", "a", "a" * 5001),
+    ):
+        long = Corpus((Segment("7", (Sentence(reference),)),), {"one": (Sentence(output),)})
+        with pytest.raises(InputError, match=f"Segment 7: the {what} has 5,001 characters"):
+            make_segments(long, Settings())
     german = Corpus((Segment("1", (Sentence("x", "de"),)),), {"one": (Sentence("a", "de"),)})
     with pytest.raises(UnsupportedLanguage, match="does not know the language 'de'"):
         make_segments(german, Settings(prefill=0.5), open_analyser())

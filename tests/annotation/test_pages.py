@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
 import io
 import json
 import re
@@ -18,7 +20,8 @@ from meantime.annotation.app import Config, create_app
 from meantime.annotation.app.security import Limiter
 from meantime.annotation.campaign import Kind, Role, Settings, Training
 from meantime.annotation.simulate import Simulation
-from meantime.annotation.store import NewCampaign, open_store
+from meantime.annotation.store import NewCampaign, NewSegment, open_store
+from meantime.annotation.words import split_words
 from meantime.web import POLICY
 
 SECRET = "a secret for tests that is long enough"
@@ -406,6 +409,80 @@ def test_exports_over_the_web_are_those_of_the_command(world, tmp_path) -> None:
     assert "export/correlations.csv?metrics=bleu" in page.text
     wrong = own.get(f"/campaigns/{one}/results?metrics=blue")
     assert "no metric is called" in unescape(wrong.text)
+
+
+@pytest.mark.parametrize(
+    "metric",
+    ["umeant:weights=/etc/passwd", "umeant:weights=pyproject.toml", "/etc", "learned:model=~"],
+)
+def test_no_metric_reads_a_file_of_the_server(world, metric) -> None:
+    own, one = world["people"][Role.ADMINISTRATOR], world["one"]
+    page = own.get(f"/campaigns/{one}/results", params={"metrics": metric})
+    assert "files cannot be named here" in unescape(page.text)
+    for name in ("correlations.csv", "results.json"):
+        answer = own.get(f"/campaigns/{one}/export/{name}", params={"metrics": metric})
+        assert answer.status_code == 400
+        assert "files cannot be named here" in unescape(answer.text)
+    long = own.get(f"/campaigns/{one}/results", params={"metrics": "umeant:weights=" + "x" * 400})
+    assert "too long" in unescape(long.text)
+
+
+def test_packed_files_are_opened_no_further_than_the_limit(small) -> None:
+    app = create_app(small, Config(secret=SECRET, most_bytes=100_000))
+    owner = Person(app, small, small.add_person(None, "owner", Role.ADMINISTRATOR))
+    bomb = gzip.compress(b"word " * 1_000_000)
+    for name, packed, message in (
+        ("a.txt.gz", bomb, "too large together"),
+        ("a.txt.gz", gzip.compress(bomb), "gzipped more than once"),
+        ("a.txt.gz", gzip.compress(b"cut")[:-6], "no whole gzip file"),
+    ):
+        assert len(packed) < 50_000
+        files = [("reference", ("r.txt", b"x\n")), ("hypotheses", (name, packed))]
+        answer = owner.post("/campaigns", files=files, name="x")
+        assert answer.status_code == 400
+        assert message in unescape(answer.text)
+    files = [
+        ("reference", ("r.txt", b"Ada saw Bob .\n")),
+        ("hypotheses", ("a.txt.gz", gzip.compress(b"Ada saw her .\n"))),
+    ]
+    assert owner.post("/campaigns", files=files, name="x").status_code == 303
+
+
+FORMULAS = ("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "'=1", "''=1", "'plain", "it's = 1")
+
+
+def test_no_text_becomes_a_formula_in_a_spreadsheet(small, settings, tmp_path) -> None:
+    app = create_app(small, Config(secret=SECRET))
+    owner = Person(app, small, small.add_person(None, "owner", Role.ADMINISTRATOR))
+    segments = tuple(
+        NewSegment(text, None, split_words(text), {"=cmd": split_words(text)}) for text in FORMULAS
+    )
+    campaign = small.create_campaign(NewCampaign("=HYPERLINK()", settings, segments))
+    small.add_person(campaign, "=ann", Role.ANNOTATOR)
+    path = f"/campaigns/{campaign}/export"
+    rows = list(csv.reader(io.StringIO(owner.get(f"{path}/scores.csv").text, newline="")))
+    fields = [field for row in rows for field in row]
+    archive = zipfile.ZipFile(io.BytesIO(owner.get(f"{path}/campaign.zip").content))
+    for name in archive.namelist():
+        text = archive.read(name).decode()
+        fields += [field for row in csv.reader(io.StringIO(text, newline="")) for field in row]
+    assert "'=1+1" in fields
+    assert "'=ann" in fields
+    assert not [one for one in fields if one[:1] in ("=", "+", "@", "\t", "-")]
+    # And all of it comes back as it was.
+    archive.extractall(tmp_path / "csv")
+    other = open_store(tmp_path / "other", durable=False)
+    assert transfer.import_campaign(other, tmp_path / "csv") == campaign
+    assert list(other.dump(campaign)) == list(small.dump(campaign))
+    other.close()
+    # An export from before, with texts as they are, is read as it is.
+    version = tmp_path / "csv" / "version.csv"
+    stated = version.read_text().splitlines()
+    version.write_text("\r\n".join(",".join(line.split(",")[:2]) for line in stated) + "\r\n")
+    again = open_store(tmp_path / "again", durable=False)
+    transfer.import_campaign(again, tmp_path / "csv")
+    assert "'=ann" in {person.name for person in again.people(campaign)}
+    again.close()
 
 
 def test_marking_by_forms_alone(world) -> None:

@@ -56,6 +56,14 @@ def test_nobody_reads_two_versions_and_no_reader_judges(
     }
 
 
+def test_the_log_keeps_the_order_of_what_happens_at_one_moment(store, make, settings) -> None:
+    # The tests' clock stands still: everything here is logged at one moment.
+    campaign, _ = make(store, settings)
+    people = [store.add_person(campaign, f"person {n}", Role.ANNOTATOR) for n in range(30)]
+    logged = [one.about for one in store.log(campaign) if one.action == "add person"]
+    assert logged == [one.id for one in reversed(people)]
+
+
 def test_a_step_is_taken_once_however_often_it_is_sent(store, make, settings) -> None:
     _, [ann] = make(store, settings, annotator=1)
     task, _ = store.claim(ann)

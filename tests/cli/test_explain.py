@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
+from meantime.cli import explaining
 from meantime.cli.app import run
+from tests.worded import explained
 
 ROOT = Path(__file__).resolve().parents[2]
 FLUENT = str(ROOT / "examples" / "fluent.txt")
@@ -104,6 +107,20 @@ def test_weights_of_the_whole_set_do_not_change_with_what_is_shown(capsys) -> No
     }
     assert found["one"]["explanations"] == found["all"]["explanations"][9:10]
     assert found["one"]["signature"] == found["all"]["signature"]
+
+
+def test_what_words_are_worth_is_drawn_and_told_as_json() -> None:
+    """As the trained metric explains itself: the shares of all words are the score."""
+    one = explained()
+    drawn = explaining.draw(one, segment="7", width=100, higher_is_better=True, decimals=4).plain
+    assert "words that cost most" in drawn
+    assert re.search(r"reference +not +found 0\.00 +share 0\.062 +lost 0\.062", drawn)
+    assert re.search(r"and 6 others +share 0\.[0-9]{3} +lost 0\.[0-9]{3}", drawn)
+    assert "frame 1: <b>sign</b>" in drawn
+    told = json.loads(json.dumps(explaining.as_data(one, "7")))
+    assert sum(word["share"] for word in told["words"]) == pytest.approx(told["score"])
+    assert told["words"][0].keys() == {"side", "word", "span", "found", "share", "loss"}
+    assert told["frames"][0]["phrases"][1]["loss"] == 0.0625
 
 
 # check

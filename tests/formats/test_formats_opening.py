@@ -8,9 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from meantime.errors import FormatError, InputError, UsageError
 from meantime.formats import read
+from meantime.formats.opening import decompress_within, disarm, rearm
 
 
 def test_a_missing_file(refused, tmp_path):
@@ -122,3 +125,27 @@ def test_unknown_format(refused):
 def test_importing_loads_no_xml_library():
     code = "import sys, meantime.formats; sys.exit('lxml' in sys.modules or 'numpy' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parent)
+
+
+def test_packed_bytes_are_opened_within_limits():
+    one, two = gzip.compress(b"one\n"), gzip.compress(b"two\n")
+    assert decompress_within("a", b"plain", 5) == b"plain"
+    # Put together as they are packed, and filled up with zeros, as archives do.
+    assert decompress_within("a", one + two + b"\0" * 9, 8) == b"one\ntwo\n"
+    for data, most, message in [
+        (b"plain", 4, "too large"),
+        (one + two, 7, "too large"),
+        (gzip.compress(b"0" * 10**7), 1000, "too large"),
+        (one[:-4], 100, "ends too early"),
+        (one + b"x", 100, "no whole gzip file"),
+        (gzip.compress(one), 100, "more than once"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            decompress_within("a.gz", data, most)
+
+
+@given(st.text(alphabet="'=+-@\t\r a", max_size=6))
+def test_texts_are_disarmed_and_come_back(text):
+    safe = disarm(text)
+    assert safe[:1] not in {"=", "+", "-", "@", "\t", "\r"}
+    assert rearm(safe) == text

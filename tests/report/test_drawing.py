@@ -6,6 +6,7 @@ import itertools
 import json
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -17,6 +18,7 @@ from meantime.report.losses import losses
 from meantime.report.svg import WIDTH, draw, draw_svg, measure, number, style
 from meantime.scoring import measure as measure_corpus
 from meantime.types import Corpus, Explanation, Part, Score, Segment, Sentence, Span
+from tests.worded import explained as worded
 
 ROOT = Path(__file__).resolve().parents[2]
 METRICS = ("meant", "umeant", "ter", "wer")
@@ -46,7 +48,7 @@ def explanations() -> list[Explanation]:
 
 
 def trained() -> Explanation:
-    """As a trained metric may explain itself: parts that stand nowhere, some of them negative."""
+    """As a metric of somebody else may explain itself: parts nowhere, some of them negative."""
     parts = (
         Part("length", None, None, -0.25),
         Part("<b>frames</b>", None, None, 0.5),
@@ -59,8 +61,11 @@ def figure(one: Explanation) -> dict:
     return as_figure(one, decimals=4, higher_is_better=True)
 
 
+MADE = (trained(), worded(), worded(framed=False))
+
+
 def test_figures_are_plain_and_whole(explanations) -> None:
-    for one in [*explanations, trained()]:
+    for one in [*explanations, *MADE]:
         made = figure(one)
         assert json.loads(json.dumps(made, allow_nan=False)) == made
         assert len(made.get("a", "")) in (0, len(made["h"]))
@@ -80,7 +85,7 @@ def _leaves(value) -> Iterator:
 
 
 def test_every_drawing_is_sound_and_fits(explanations) -> None:
-    for one, width in itertools.product([*explanations, trained()], (320, WIDTH)):
+    for one, width in itertools.product([*explanations, *MADE], (320, WIDTH)):
         drawn = draw_svg(figure(one), segment="<&>", width=width)
         root = ElementTree.fromstring(drawn)
         tags = {node.tag.rpartition("}")[2] for node in root.iter()}
@@ -114,7 +119,87 @@ def test_marks_name_what_differs() -> None:
     assert ter["b"][ter["r"].index("not")] == "m"
     drawn = draw_svg(meant)
     assert "missing" in drawn
-    assert "−0.110" in drawn
+    assert number(-meant["l"][0][0]) in drawn
+
+
+def test_words_that_only_stand_elsewhere_are_no_facts() -> None:
+    pairs = (
+        ("The mayor has the contract not signed.", "The mayor did not sign the contract."),
+        ("The president criticised the journalist.", "The journalist criticised the president."),
+    )
+    corpus = Corpus(
+        tuple(Segment(str(n), (Sentence(theirs),)) for n, (_, theirs) in enumerate(pairs)),
+        {"a": tuple(Sentence(ours) for ours, _ in pairs)},
+    )
+    measured = measure_corpus(corpus, ["meant"])
+    torn, changed = map(measured.metrics[0].explain, measured.corpus.pairs("a"))
+    assert any(fact.kind == "order" for fact in torn.facts)
+    made = figure(torn)
+    assert "f" not in made["a"] + made["b"]
+    # Its agent is in another event; the words are there all the same.
+    assert set(zip(made["h"], made["a"], strict=True)) >= {
+        ("The", "."),
+        ("mayor", "."),
+        ("has", "x"),
+    }
+    assert any(fact.kind == "actors" for fact in changed.facts)
+    made = figure(changed)
+    assert made["a"] == "pp.pp."
+    assert "changed places" in draw_svg(made)
+    # What stands at an edge has but one neighbour: it is moved, and torn from nothing.
+    said = [loss.what for loss in losses(changed)]
+    assert "moved from the start: 'The' of the reference" in said
+    assert "moved from the end: '.' of the hypothesis" in said
+    assert "torn apart: 'president criticised' of the hypothesis" in said
+
+
+def test_a_word_the_other_side_has_is_not_called_unlike_all_of_it() -> None:
+    made = figure(worded())
+    # "did" is little like itself in another place, "it" is nowhere in the reference.
+    assert made["a"] == "....w."
+    assert made["b"] == "...m..w."
+
+
+def test_the_trained_metric_shows_what_words_are_worth() -> None:
+    one = worded()
+    made = figure(one)
+    assert "p" not in made
+    assert "o" not in made
+    assert made["w"][0] == [2, 3, 0, 62, 62]
+    assert [words[4] for words in made["w"]] == sorted((w[4] for w in made["w"]), reverse=True)
+    count, share, loss = made["v"]
+    assert count + len(made["w"]) == len(one.words)
+    # To a thousandth and its rounding, what is shown is the whole score, and all of its loss.
+    assert share + sum(words[3] for words in made["w"]) == pytest.approx(
+        1000 * one.score.value, abs=len(made["w"])
+    )
+    assert loss + sum(words[4] for words in made["w"]) == pytest.approx(
+        1000 * sum(word.loss for word in one.words), abs=len(made["w"])
+    )
+    for width in (320, WIDTH):
+        drawn = draw_svg(made, segment="7", width=width)
+        words = " ".join(ElementTree.fromstring(drawn).itertext())
+        assert "Words that cost most" in words
+        assert "share 0.062, lost 0.062" in words
+        assert "6 other words: share" in words
+        assert "Who did what to whom" in words
+    assert "Who did" not in draw_svg(figure(worded(framed=False)))
+
+
+def test_the_dearest_words_are_named_as_losses() -> None:
+    said = [loss.what for loss in losses(worded(framed=False))]
+    assert said[0] == "missing: 'not'"
+    assert "too much: 'it'" in said
+    # It stands on both sides, and means something else, or stands for something else.
+    assert "not the same there: 'did' of the reference" in said
+    assert "missing: 'did'" not in said
+    one = worded(framed=False)
+    words = tuple(replace(it, found=0.75) if it.word == "it" else it for it in one.words)
+    assert "partly too much: 'it'" in [loss.what for loss in losses(replace(one, words=words))]
+    # With frames, what they speak of is told with its role.
+    said = [loss.what for loss in losses(worded())]
+    assert "missing in '<b>sign</b>': negation 'not'" in said
+    assert "missing: 'not'" not in said
 
 
 def test_agreeing_neighbours_are_drawn_together() -> None:
@@ -145,7 +230,7 @@ def test_widths_cover_what_there_is() -> None:
 def test_a_page_draws_the_same_to_the_last_character(explanations) -> None:
     from playwright.sync_api import sync_playwright
 
-    figures = [figure(one) for one in [*explanations, trained()]]
+    figures = [figure(one) for one in [*explanations, *MADE]]
     widths = (280, 347, 704)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(

@@ -278,5 +278,17 @@ def test_print_shows_all_metrics_on_light_paper(visit) -> None:
     assert colour == "rgb(255, 255, 255)"
     assert page.locator("#ranking .of:visible").count() == 3
     assert not page.locator("#controls").is_visible()
+    # Names of kinds are buttons on the screen, names on paper.
+    assert page.locator("#kinds th[scope=row]", has_text="negation").first.inner_text().strip()
+    assert page.locator("#kinds button.show").first.is_visible()
+    assert not page.locator(".warning button.show").first.is_visible()
+    # Of segments those that are open.
+    assert page.locator(".row:visible").count() == 0
+    page.emulate_media(media="screen", color_scheme="dark")
+    page.locator(".row").nth(1).click()
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.locator(".row:visible").count() == 1
+    assert page.locator(".row:visible .id").inner_text() == "2"
+    assert page.locator(".output:visible").count() == 3
     document = page.pdf(format="A4")
     assert document.startswith(b"%PDF")

@@ -5,21 +5,25 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy
 import pytest
 
+from meantime.analysis import open_analyser
 from meantime.cli.app import run
+from meantime.protocols import Analyser
 from meantime.report.cautions import find_cautions
 from meantime.report.comparison import compare
 from meantime.report.explained import TOGETHER, explain_all, pack, unpack
 from meantime.report.findings import Findings
 from meantime.report.gathering import Report, gather
 from meantime.report.html import render_html
-from meantime.scoring import measure
+from meantime.scoring import measure, ready_to_explain
 from meantime.types import Corpus, Segment, Sentence
+from tests.worded import Worded
 
 ROOT = Path(__file__).resolve().parents[2]
 HOSTILE = "<script>document.title='owned'</script>"
@@ -222,3 +226,46 @@ def test_the_command_writes_it(tmp_path, capsys) -> None:
     assert "--html" in capsys.readouterr().err
     assert run([*common, "-m", "wer", "--html", str(tmp_path / "no" / "where.html")]) == 1
     assert not (tmp_path / "no").exists()
+
+
+def test_a_warning_of_many_systems_is_told_once() -> None:
+    looping = ["no no no no no no no no", "a b c d e f g", "h i j k l m n"]
+    systems = dict.fromkeys(("one", "<two>", "three"), looping)
+    page = render_html(report(corpus(systems, ["a b c d e f", "a b c d e f g", "h i j k l m n"])))
+    [line] = re.findall(r"<li>(The same words over and over.*?)</li>", page)
+    assert re.sub("<.*?>|show", "", line).replace("  ", " ") == (
+        "The same words over and over, of 3 segments: one 1 , &lt;two&gt; 1 , three 1 "
+    )
+    assert line.count('class="show"') == 3
+    two = {name: systems[name] for name in ("one", "three")}
+    page = render_html(report(corpus(two, ["a b c d e f", "a b c d e f g", "h i j k l m n"])))
+    assert "one says the same words over and over in 1 of 3 segments (1)" in page
+
+
+def test_what_words_are_worth_stands_in_a_report() -> None:
+    """As the trained metric explains itself; analysed once before, for its frames."""
+    made = corpus({"a": lines("faithful")[:3], "b": lines("fluent")[:3]}, lines("reference")[:3])
+    measured = measure(made, [Worded(), "bleu"])
+    assert measured.corpus.segments[0].references[0].frames is None
+    ready = ready_to_explain(measured, open_analyser)
+    found = explain_all(ready, compare(ready, resamples=100, trials=100))
+    assert found.metrics == (0,)
+    [[ours, _], *_] = unpack(found.packed[0])
+    assert ours[0]["w"][0] == [2, 3, 0, 62, 62]
+    assert ours[0]["f"]
+    assert "p" not in ours[0]
+
+
+def test_what_cannot_be_analysed_is_explained_without() -> None:
+    made = corpus({"a": ["eins"], "b": ["zwei"]}, ["eins"])
+    german = Corpus(
+        tuple(replace(one, references=(Sentence("eins", "de"),)) for one in made.segments),
+        {name: (Sentence("zwei", "de"),) for name in "ab"},
+    )
+    measured = measure(german, [Worded()], lang="de")
+    assert ready_to_explain(measured, open_analyser) is measured
+    assert ready_to_explain(measure(german, ["wer"], lang="de"), _nobody).metrics
+
+
+def _nobody() -> Analyser:
+    raise AssertionError("no analyser is needed for this")

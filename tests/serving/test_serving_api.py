@@ -22,6 +22,7 @@ from meantime.serving.limits import Busy, Cancelled, Deadline, TooSlow
 from meantime.serving.trying import Texts, metric_names, open_metric, try_texts
 from meantime.types import Corpus, Segment, Sentence
 from tests.serving.conftest import make_app
+from tests.worded import Worded
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = "The mayor did not sign the contract."
@@ -107,6 +108,30 @@ def test_refusals_name_the_thing(client, changes: dict, status: int, words: str)
     answer = ask(client, **changes)
     assert answer.status_code == status
     assert words in answer.json()["problem"]
+
+
+@pytest.mark.parametrize(
+    "name", ["x" * 500, "x\0y", "bleu:" + "x" * 400, "umeant:weights=" + "x" * 400]
+)
+def test_no_name_of_a_metric_is_too_odd_to_refuse(client, name: str) -> None:
+    answer = ask(client, metrics=[name])
+    assert answer.status_code == 200
+    assert answer.json()["metrics"][0]["problem"]
+    body = {"references": [REFERENCE], "translation": TRANSLATION, "metric": name}
+    assert client.post("/api/draw", json=body).status_code == 400
+
+
+def test_what_words_are_worth_comes_with_scores(client, monkeypatch) -> None:
+    """As the trained metric explains itself."""
+    monkeypatch.setattr("meantime.serving.trying.open_metric", lambda name, lang: Worded())
+    [found] = ask(client, metrics=["worded"]).json()["metrics"]
+    assert found["figures"][0]["w"][0] == [2, 3, 0, 62, 62]
+    assert found["figures"][0]["f"]
+    drawn = client.post(
+        "/api/draw",
+        json={"references": [REFERENCE], "translation": TRANSLATION, "metric": "worded"},
+    )
+    assert "Words that cost most" in drawn.text
 
 
 def test_no_file_of_the_machine_is_read(client) -> None:

@@ -18,6 +18,7 @@ from meantime.annotation.campaign import VersionKind
 from meantime.annotation.results import Results, SegmentScore, compute
 from meantime.annotation.store.store import Everything
 from meantime.errors import InputError
+from meantime.formats.opening import disarm
 from meantime.metaeval.collecting import Collected, Column, collect
 from meantime.metaeval.evaluating import Cell, Figure, GridBlock, Scope, evaluate
 from meantime.metaeval.grids import Grouping, Statistic
@@ -299,5 +300,10 @@ def render_correlations(correlations: Sequence[Correlation]) -> str:
     writer.writerow(_HEAD)
     for one in correlations:
         values = (getattr(one, name) for name in _HEAD)
-        writer.writerow(["" if value is None else value for value in values])
+        writer.writerow(
+            [
+                disarm(value) if isinstance(value, str) else "" if value is None else value
+                for value in values
+            ]
+        )
     return out.getvalue()

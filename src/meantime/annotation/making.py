@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from meantime.annotation import marks
 from meantime.annotation.campaign import CONTROL, Settings
 from meantime.annotation.store import NewSegment
-from meantime.annotation.words import split_words
+from meantime.annotation.words import LONGEST, split_words
 from meantime.errors import InputError, UnsupportedLanguage
 from meantime.protocols import Analyser
 from meantime.types import Corpus, Frame, Sentence, primary
@@ -42,6 +42,7 @@ def make_segments(
     for segment in corpus.segments:
         if not segment.references:
             raise InputError(f"Segment {segment.id} has no reference; judges need one.")
+    _check_lengths(corpus)
     references = [split_words(s.references[0].text, s.references[0].lang) for s in corpus.segments]
     outputs = {
         system: [split_words(sentence.text, sentence.lang) for sentence in output]
@@ -70,6 +71,20 @@ def make_segments(
             )
         )
     return tuple(made)
+
+
+def _check_lengths(corpus: Corpus) -> None:
+    """Refuse, before any work, what nobody could read in one piece."""
+    for place, segment in enumerate(corpus.segments):
+        texts = [("source", segment.source), ("reference", segment.references[0])]
+        texts += [(f"output of {system}", one[place]) for system, one in corpus.outputs.items()]
+        for what, sentence in texts:
+            count = 0 if sentence is None else len(sentence.text)
+            if count > LONGEST:
+                raise InputError(
+                    f"Segment {segment.id}: the {what} has {count:,} characters; people can mark "
+                    f"up to {LONGEST:,}. Split it."
+                )
 
 
 def _given(

@@ -25,7 +25,7 @@ from typing import Any, NoReturn
 from meantime.annotation import judging, marks
 from meantime.annotation.agreement import is_same
 from meantime.annotation.campaign import Kind, Settings, Training
-from meantime.annotation.words import split_words
+from meantime.annotation.words import LONGEST, split_words
 from meantime.errors import FormatError, InputError
 from meantime.formats.judgements import parse_judgements
 from meantime.types import Frame, Judgement, Role, Sentence, Span
@@ -247,8 +247,10 @@ class _Reader:
 
     def _sentence(self, entry: Mapping[str, Any], called: str) -> Sentence:
         text, lang = entry.get("text"), entry.get("lang", "en")
-        if not isinstance(text, str) or not text.strip() or "\0" in text or len(text) > 5000:
+        if not isinstance(text, str) or not text.strip() or "\0" in text:
             self._refuse(f"{called}: text is missing; give the sentence")
+        if len(text) > LONGEST:
+            self._refuse(f"{called}: {len(text):,} characters; give up to {LONGEST:,}")
         if not isinstance(lang, str):
             self._refuse(f"{called}: lang is {lang!r}; give a code like en")
         sentence = split_words(text, lang)
@@ -309,7 +311,7 @@ class _Reader:
         return tuple(found)
 
     def _find(self, words: str, sentence: Sentence) -> Span:
-        wanted = split_words(words.strip(), sentence.lang).tokens or ()
+        wanted = split_words(words.strip()[:LONGEST], sentence.lang).tokens or ()
         tokens = sentence.tokens or ()
         places = [
             start

@@ -24,9 +24,10 @@ from meantime.annotation.store.migrations import LATEST
 from meantime.annotation.store.schema import OF_A_CAMPAIGN
 from meantime.annotation.store.store import Everything, SegmentText
 from meantime.errors import FormatError, InputError, MeantimeError
-from meantime.formats.opening import decode, load
+from meantime.formats.opening import decode, disarm, load, rearm
 
 _HEAD = "meantime campaign"
+_DISARMED = "formulas_disarmed"
 _KNOWN: Mapping[str, Sequence[tuple[str, Callable[[Any], Any]]]] = {
     "campaigns": (
         ("state", State),
@@ -53,7 +54,11 @@ def render_jsonl(store: Store, campaign: str) -> str:
 
 
 def render_csv(store: Store, campaign: str) -> dict[str, bytes]:
-    """The same as a folder of CSV files, one a table; an empty field without quotes is null."""
+    """The same as a folder of CSV files, one a table; an empty field without quotes is null.
+
+    People's texts may begin like formulas. Spreadsheets, which may open these files, see an
+    apostrophe in front; reading takes it away.
+    """
     files: dict[str, io.StringIO] = {}
     for name, table in _TABLES.items():
         files[name] = io.StringIO()
@@ -63,7 +68,7 @@ def render_csv(store: Store, campaign: str) -> dict[str, bytes]:
             ",".join(_field(row[column.name]) for column in _TABLES[name].columns) + "\r\n"
         )
     found = {f"{name}.csv": file.getvalue().encode() for name, file in files.items()}
-    found["version.csv"] = f"what,version\r\n{_HEAD},{LATEST}\r\n".encode()
+    found["version.csv"] = f"what,version,{_DISARMED}\r\n{_HEAD},{LATEST},yes\r\n".encode()
     return found
 
 
@@ -71,7 +76,7 @@ def _field(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
-        return '"' + value.replace('"', '""') + '"'
+        return '"' + disarm(value).replace('"', '""') + '"'
     return repr(value)
 
 
@@ -136,35 +141,40 @@ def _check_version(path: Path, version: object) -> int:
 
 def _read_folder(path: Path) -> tuple[int, list[tuple[str, dict[str, Any]]]]:
     try:
-        _, (_, stated) = list(csv.reader((path / "version.csv").open(encoding="utf-8")))
+        with (path / "version.csv").open(encoding="utf-8", newline="") as file:
+            head, (_, stated, *_) = list(csv.reader(file))
     except (OSError, ValueError) as error:
         raise _foreign(path) from error
     version = _check_version(path, int(stated) if stated.isdecimal() else stated)
+    # Earlier exports had texts as they are.
+    armed = _DISARMED not in head
     rows: list[tuple[str, dict[str, Any]]] = []
     for name, table in _TABLES.items():
-        file = path / f"{name}.csv"
-        if version < LATEST and not file.exists():
+        table_file = path / f"{name}.csv"
+        if version < LATEST and not table_file.exists():
             # A table that came later.
             continue
-        records = _records(decode(str(file), load(file)), str(file))
-        head = [str(value) for value in records[0]] if records else []
+        records = _records(decode(str(table_file), load(table_file)), str(table_file), armed)
+        columns = [str(value) for value in records[0]] if records else []
         wanted = [column.name for column in table.columns]
-        if version < LATEST and head and set(head) <= set(wanted):
+        if version < LATEST and columns and set(columns) <= set(wanted):
             # Columns that came later are added when the rows are brought up to date.
-            wanted = head
-        if head != wanted:
-            raise FormatError(f"{file}:1: columns {','.join(head)}; expected {','.join(wanted)}")
+            wanted = columns
+        if columns != wanted:
+            raise FormatError(
+                f"{table_file}:1: columns {','.join(columns)}; expected {','.join(wanted)}"
+            )
         for number, record in enumerate(records[1:], 2):
             if len(record) != len(wanted):
                 raise FormatError(
-                    f"{file}: record {number} has {len(record)} fields of {len(wanted)}; export "
-                    "it again"
+                    f"{table_file}: record {number} has {len(record)} fields of {len(wanted)}; "
+                    "export it again"
                 )
             rows.append((name, dict(zip(wanted, record, strict=True))))
     return version, rows
 
 
-def _records(content: str, name: str) -> list[list[Any]]:
+def _records(content: str, name: str, armed: bool) -> list[list[Any]]:
     """Records of CSV as written above, where quotes tell texts from numbers and from null."""
     records: list[list[Any]] = []
     record: list[Any] = []
@@ -180,7 +190,8 @@ def _records(content: str, name: str) -> list[list[Any]]:
                 place = end + 1
                 if content[place : place + 1] != '"':
                     break
-            record.append('"'.join(parts))
+            whole = '"'.join(parts)
+            record.append(whole if armed else rearm(whole))
         else:
             end = place
             while end < len(content) and content[end] not in ",\r\n":
@@ -275,7 +286,7 @@ def _plain(text: str) -> str:
 
 
 def render_scores(results: Results) -> str:
-    """Scores of segments by system as CSV: what a spreadsheet wants."""
+    """Scores of segments by system as CSV: what a spreadsheet wants, and no formula in it."""
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(
@@ -285,8 +296,8 @@ def render_scores(results: Results) -> str:
         numbers = (one.f, one.precision, one.recall, one.rank, one.percentile)
         writer.writerow(
             [
-                one.segment,
-                one.system,
+                disarm(one.segment),
+                disarm(one.system),
                 *("" if n is None or math.isnan(n) else repr(n) for n in numbers),
             ]
         )

@@ -19,6 +19,9 @@ _WORD = re.compile(
     r"|[^\w\s]"
 )
 
+LONGEST = 5000
+"""Characters of a text: nobody marks more in one piece."""
+
 
 def split_words(text: str, lang: str = "en") -> Sentence:
     """The sentence with its words as tokens; English as the analyser splits it."""

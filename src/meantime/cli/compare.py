@@ -243,7 +243,7 @@ def compare(
     from meantime.report.roles import find_role_losses
     from meantime.report.tables import lay_out
     from meantime.report.writing import as_json, as_latex, as_markdown
-    from meantime.scoring import ANALYSED, analyse, measure
+    from meantime.scoring import ANALYSED, analyse, measure, ready_to_explain
     from meantime.types import Layer, primary
 
     # A report is there to show why: where that can be told, the default does.
@@ -320,7 +320,12 @@ def compare(
 
         with Bar("explaining") as bar:
             report = gather(
-                measured,
+                ready_to_explain(
+                    measured,
+                    lambda: opened or open_cached(analyser, cached=not no_cache, progress=bar),
+                )
+                if explanations != 0
+                else measured,
                 comparison,
                 findings,
                 seen=known,

@@ -99,7 +99,7 @@ def explain(
     from meantime.formats import read
     from meantime.protocols import Explainer
     from meantime.registry import create
-    from meantime.scoring import ANALYSED, analyse, sign
+    from meantime.scoring import ANALYSED, analyse, explaining_layers, sign
     from meantime.types import Corpus
 
     made = create(metric)
@@ -120,8 +120,7 @@ def explain(
         )
     prepared: Metric = made
     with Bar("analysing") as bar:
-        # A metric may score without analysis and still say more with it.
-        needs = made.needs | getattr(made, "explains_with", frozenset())
+        needs = explaining_layers(made)
         wanted = needs & set(ANALYSED)
         opened = open_cached(analyser, cached=not no_cache, progress=bar) if wanted else None
         corpus, origin = analyse(corpus, needs, opened)

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from meantime.cli.drawing import show
-from meantime.report.losses import losses, phrase_words, span_words
+from meantime.report.losses import SMALLEST, costed, dearest, losses, phrase_words, span_words
 from meantime.types import Explanation, Span
 
 NARROWEST = 60
@@ -74,7 +74,7 @@ def draw(
     ):
         drawing.append(f"  {name:<10}  ", style="dim")
         drawing.append(_wrapped(show(" ".join(tokens)) or "(empty)", width, 14) + "\n")
-    found = [loss for loss in losses(explanation) if loss.points >= 0.0005][:LOSSES]
+    found = [loss for loss in losses(explanation) if loss.points >= SMALLEST][:LOSSES]
     if found:
         drawing.append("\n  lost most by\n", style="bold")
         for loss in found:
@@ -85,7 +85,7 @@ def draw(
         drawing.append_text(_draw_components(components))
     for number, frame in enumerate(getattr(explanation, "frames", ()), 1):
         drawing.append_text(_draw_frame(explanation, frame, number, width))
-    words = [one for one in getattr(explanation, "words", ()) if hasattr(one, "loss")]
+    words = costed(explanation)
     if words:
         drawing.append_text(_draw_words(words))
     elif not components:
@@ -97,13 +97,17 @@ def _draw_words(words: Sequence[Any]) -> Text:
     """The words that cost most: where they stand, how well the other side has them."""
     drawing = Text()
     drawing.append("\n  words that cost most\n", style="bold")
-    costly = sorted(words, key=lambda one: -one.loss)[:WORDS]
-    for one in costly:
-        if one.loss < 0.0005:
-            break
+    dear = [one for one in dearest(words) if one.loss >= SMALLEST][:WORDS]
+    for one in dear:
         drawing.append(f"    {one.side:<10}  {_fit(show(one.word), 20)}  found ")
         drawing.append(f"{one.found:.2f}", style=_style(one.found))
         drawing.append(f"  share {one.share:.3f}  lost {one.loss:.3f}\n")
+    named = {id(one) for one in dear}
+    others = [one for one in words if id(one) not in named]
+    if others:
+        share, loss = (sum(getattr(one, name) for one in others) for name in ("share", "loss"))
+        many = f"and {len(others)} other{'' if len(others) == 1 else 's'}"
+        drawing.append(f"    {many:<44}  share {share:.3f}  lost {loss:.3f}\n")
     return drawing
 
 

@@ -103,6 +103,38 @@ def _decompress(name: str, data: bytes) -> bytes:
         ) from error
 
 
+def decompress_within(name: str, data: bytes, most: int) -> bytes:
+    """Bytes somebody sent, decompressed where they are gzipped, and never more than are taken.
+
+    A small file can be one of gigabytes; it is not unpacked further than it takes to know.
+
+    Raises:
+        InputError: It is larger than that, or not what it seems.
+    """
+    parts: list[bytes] = []
+    left = most
+    packed = data if data.startswith(GZIP_MAGIC) else b""
+    while packed:
+        opener = zlib.decompressobj(31)
+        try:
+            part = opener.decompress(packed, left + 1)
+        except zlib.error as error:
+            raise InputError(f"{name}: is no whole gzip file ({error})") from error
+        left -= len(part)
+        if left >= 0 and not opener.eof:
+            raise InputError(f"{name}: is no whole gzip file (it ends too early)")
+        parts.append(part)
+        # Files may be put together as they are packed.
+        packed = opener.unused_data.lstrip(b"\0") if left >= 0 else b""
+    whole = b"".join(parts) if parts else data
+    if parts and whole.startswith(GZIP_MAGIC):
+        # Whoever reads it would unpack it again, and without a limit.
+        raise InputError(f"{name}: gzipped more than once; decompress it with gunzip")
+    if len(whole) > most:
+        raise InputError(f"{name}: the files are too large together; send less")
+    return whole
+
+
 def decode(name: str, data: bytes) -> str:
     """UTF-8 text; a byte-order mark is dropped.
 
@@ -151,6 +183,19 @@ def decode_markup(name: str, data: bytes) -> str:
             f"{name}:1: cannot be read in its stated encoding {encoding} ({error}); "
             "convert the file and its declaration to UTF-8"
         ) from error
+
+
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+
+
+def disarm(text: str) -> str:
+    """A text no spreadsheet takes for a formula: in front of one stands an apostrophe."""
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def rearm(text: str) -> str:
+    """The text that was made harmless."""
+    return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
 
 
 def lines(content: str) -> list[str]:

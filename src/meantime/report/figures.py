@@ -9,31 +9,34 @@ what would act on a reader is replaced by `�`.
     h  tokens of the hypothesis    a  a mark for each of them
     r  tokens of the reference     b  likewise
     c  components   [name, value, weight, share]                  in thousandths
+    w  dear words   [side, place, found, share, loss]             sides: 1 hyp., 2 ref.
+    v  the others   [how many, share, loss]
     f  frames       [sides, share, loss, phrases]                 sides: 0 both, 1 hyp., 2 ref.
          phrases    [role, spans, spans, similarity, share, loss] hypothesis first; 0: not there
     p  other parts  [label, start, end, start, end, value]        hypothesis first; -1: not there
     o  parts that stand nowhere    [label, value]
     l  losses       [points, what]
 
-Marks: `.` nothing to say, `w` unlike anything on the other side, `m` missing, `x` too much, `f` a
-number, name, negation or modal word that only this side has.
+Marks: `.` nothing to say, `w` unlike any word of the other side, `m` missing, `x` too much, `p` has
+changed places with another, `f` a number, name, negation or modal word that only this side has.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from meantime.report.losses import losses
+from meantime.report.losses import SMALLEST, UNLIKE, costed, dearest, losses
 from meantime.types import Explanation, Part, Span
 
 Figure = dict[str, Any]
 
 LOSSES = 5
 """So many losses are named."""
-UNLIKE = 0.5
-"""Words less similar than this to any on the other side are marked."""
+WORDS = 8
+"""So many words are named, of metrics that say what each costs."""
 SAME = frozenset({"match", "exact"})
 """Labels of parts that agree; neighbours are drawn together."""
 TOGETHER = 3
@@ -71,14 +74,17 @@ def as_figure(explanation: Explanation, *, decimals: int, higher_is_better: bool
             [clean(one.name), *map(_thousandths, (one.value, one.weight, one.share))]
             for one in components
         ]
+    costs = costed(explanation)
+    if costs:
+        figure.update(_words(costs))
     if frames:
         figure["f"] = [_frame(one) for one in frames]
-    if not frames and not components:
+    if not frames and not components and not costs:
         placed = [one for one in explanation.parts if one.hypothesis or one.reference]
         figure["p"] = _together(placed)
         nowhere = [one for one in explanation.parts if not (one.hypothesis or one.reference)]
         figure["o"] = [[clean(one.label), _thousandths(one.value)] for one in nowhere]
-    found = [loss for loss in losses(explanation) if loss.points >= 0.0005][:LOSSES]
+    found = [loss for loss in losses(explanation) if loss.points >= SMALLEST][:LOSSES]
     if found:
         figure["l"] = [[_thousandths(one.points), clean(one.what)] for one in found]
     return {key: value for key, value in figure.items() if value or key in ("h", "r", "u")}
@@ -86,6 +92,32 @@ def as_figure(explanation: Explanation, *, decimals: int, higher_is_better: bool
 
 def _thousandths(value: float) -> int:
     return round(1000 * value) if math.isfinite(value) else 0
+
+
+def _words(words: Sequence[Any]) -> Figure:
+    """The words that cost most, dearest first, and all others together: the shares of both are the
+    score.
+    """
+    dear = [one for one in dearest(words) if one.loss >= SMALLEST][:WORDS]
+    named = {id(one) for one in dear}
+    others = [one for one in words if id(one) not in named]
+    found: Figure = {
+        "w": [
+            [
+                1 if one.side == "hypothesis" else 2,
+                one.span.start,
+                *map(_thousandths, (one.found, one.share, one.loss)),
+            ]
+            for one in dear
+        ]
+    }
+    if others:
+        found["v"] = [
+            len(others),
+            _thousandths(sum(one.share for one in others)),
+            _thousandths(sum(one.loss for one in others)),
+        ]
+    return found
 
 
 def _frame(frame: Any) -> list[Any]:
@@ -135,11 +167,18 @@ def _marks(explanation: Explanation) -> tuple[str, str]:
     words = getattr(explanation, "words", ())
     frames = getattr(explanation, "frames", ())
     if len(words) == len(left) + len(right):
-        for marks, values in zip(
-            (left, right), _similarities(explanation, words, len(left)), strict=True
+        tokens = (explanation.hypothesis_tokens, explanation.reference_tokens)
+        for marks, own, others, values in zip(
+            (left, right),
+            tokens,
+            tokens[::-1],
+            _similarities(explanation, words, len(left)),
+            strict=True,
         ):
+            # In another place a word may be unlike itself; the other side has it all the same.
+            there = {token.lower() for token in others}
             for place, value in enumerate(values):
-                if value < UNLIKE:
+                if value < UNLIKE and own[place].lower() not in there:
                     marks[place] = "w"
     elif not frames:
         _mark_parts(explanation, left, right)
@@ -150,9 +189,15 @@ def _marks(explanation: Explanation) -> tuple[str, str]:
             elif phrase.reference is None:
                 _put(left, phrase.hypothesis, "x")
     if frames:
-        _spare_shared(explanation, frames, left, right)
+        _spare_shared(frames, left, right)
+        _spare_spelt(explanation, left, right)
     for fact in getattr(explanation, "facts", ()):
-        _put(left if fact.side == "hypothesis" else right, (fact.span,), "f")
+        marks = left if fact.side == "hypothesis" else right
+        if fact.kind == "actors":
+            _put(marks, (fact.span, fact.other), "p")
+        elif fact.kind != "order":
+            # Where words stand is told in words: most of a sentence may have moved a little.
+            _put(marks, (fact.span,), "f")
     return "".join(left), "".join(right)
 
 
@@ -170,9 +215,20 @@ def _mark_parts(explanation: Explanation, left: list[str], right: list[str]) -> 
             _put(right, (part.reference,), "w")
 
 
-def _spare_shared(
-    explanation: Explanation, frames: Sequence[Any], left: list[str], right: list[str]
-) -> None:
+def _spare_spelt(explanation: Explanation, left: list[str], right: list[str]) -> None:
+    """A word that the other side has as often is there, if in another event or role."""
+    ours, theirs = (
+        [token.lower() for token in tokens]
+        for tokens in (explanation.hypothesis_tokens, explanation.reference_tokens)
+    )
+    counts, others = Counter(ours), Counter(theirs)
+    for marks, words in ((left, ours), (right, theirs)):
+        for place, word in enumerate(words):
+            if marks[place] in "mx" and counts[word] == others[word]:
+                marks[place] = "."
+
+
+def _spare_shared(frames: Sequence[Any], left: list[str], right: list[str]) -> None:
     """What stands in an aligned phrase too is neither missing nor too much."""
     for frame in frames:
         for phrase in frame.phrases:
@@ -192,13 +248,17 @@ def _put(marks: list[str], spans: Sequence[Span], mark: str) -> None:
 
 
 def _similarities(
-    explanation: Explanation, words: Sequence[Part], count: int
+    explanation: Explanation, words: Sequence[Any], count: int
 ) -> tuple[list[float], list[float]]:
     """How similar each word's best match is.
 
-    The parts hold shares of the score, which are in proportion to similarities; the mean of these
-    is the component's precision on one side, its recall on the other.
+    Some metrics say so. Else the parts hold shares of the score, which are in proportion to
+    similarities; the mean of these is the component's precision on one side, its recall on the
+    other.
     """
+    if costed(explanation):
+        values = [one.found for one in words]
+        return values[:count], values[count:]
     means = next(
         (
             (one.precision, one.recall)

@@ -25,6 +25,7 @@ from meantime import __version__
 from meantime.protocols import Array
 from meantime.report import svg
 from meantime.report.buckets import Buckets, Feature
+from meantime.report.cautions import Caution, Kind
 from meantime.report.comparison import Comparison, MetricComparison, Standing
 from meantime.report.explained import pack
 from meantime.report.figures import clean
@@ -33,6 +34,7 @@ from meantime.report.gathering import Report
 from meantime.report.roles import RoleCounts, RoleLosses
 from meantime.report.tables import Cell, Table, floor_percent, lay_out, spread
 from meantime.scoring import Interval
+from meantime.types import primary
 
 BINS = 24
 """Bars of a distribution."""
@@ -48,6 +50,18 @@ NAMES = {
     Feature.UNSEEN: "Unseen words",
     Feature.DOMAIN: "Domain",
     Feature.DOCUMENT: "Document",
+}
+
+
+FEW_CAUTIONS = 2
+"""Systems of which the same warning is told one by one."""
+KINDS = {
+    Kind.EMPTY: "Empty where the reference has text",
+    Kind.SOURCE: "The source repeated",
+    Kind.LANGUAGE: "Seems to be in another language",
+    Kind.REPEATED: "The same output for segments with different references",
+    Kind.LOOP: "The same words over and over",
+    Kind.REFERENCE: "Equal to the reference",
 }
 
 
@@ -133,6 +147,9 @@ def _top(report: Report, name: str) -> str:
     documents = {one.document for one in corpus.segments if one.document}
     lang = next(iter(corpus.outputs.values()))[0].lang if corpus.segments else ""
     source = next((one.source.lang for one in corpus.segments if one.source is not None), None)
+    if source is not None and primary(source) == "und":
+        # Nobody said which language it is.
+        source = None
     facts = [
         f"{len(comparison.systems)} systems",
         _count(len(corpus.segments), "segment"),
@@ -218,10 +235,7 @@ def _short(report: Report) -> str:
         lines.append("The metrics do not agree on the best system: read on before choosing.")
     if report.findings.roles is not None:
         lines += _role_line(report.findings.roles)
-    cautions = "".join(
-        f"<li>{text(one.text)}{_show('warning', number) if one.segments else ''}</li>"
-        for number, one in enumerate(report.findings.cautions)
-    )
+    cautions = "".join(f"<li>{line}</li>" for line in _cautions(report))
     said = [
         *comparison.statements,
         *(line for one in comparison.metrics for line in one.statements),
@@ -239,10 +253,33 @@ def _short(report: Report) -> str:
     return _section("short", "In short", f'<ul class="points">{points}</ul>\n', warned, notes)
 
 
-def _show(group: str, number: int) -> str:
+def _cautions(report: Report) -> Iterator[str]:
+    """A line a warning; what is said of many systems is said once."""
+    found = list(enumerate(report.findings.cautions))
+    alike: dict[Kind, list[tuple[int, Caution]]] = {}
+    for number, one in found:
+        if one.kind in KINDS and one.system is not None and one.segments:
+            alike.setdefault(one.kind, []).append((number, one))
+    many = {kind for kind, cautions in alike.items() if len(cautions) > FEW_CAUTIONS}
+    for number, one in found:
+        if one.kind not in many:
+            yield text(one.text) + (_show(number, "show them") if one.segments else "")
+    of = _count(len(report.comparison.corpus.segments), "segment")
+    for kind, cautions in alike.items():
+        if kind in many:
+            systems = ", ".join(
+                f"<b>{text(str(one.system))}</b> {len(one.segments)}"
+                + _show(number, "show", f"show the segments of {one.system}")
+                for number, one in sorted(cautions, key=lambda item: -len(item[1].segments))
+            )
+            yield f"{KINDS[kind]}, of {of}: {systems}"
+
+
+def _show(number: int, said: str, name: str | None = None) -> str:
+    label = "" if name is None else f' aria-label="{text(name)}"'
     return (
-        f' <button type="button" class="show" data-group="{group}" data-number="{number}" hidden>'
-        "show them</button>"
+        f' <button type="button" class="show" data-group="warning" data-number="{number}"{label} '
+        f"hidden>{said}</button>"
     )
 
 

@@ -9,6 +9,10 @@ from typing import Any
 from meantime.types import Explanation, Span
 
 SIDES = {"hypothesis": "too much", "reference": "missing"}
+SMALLEST = 0.0005
+"""What costs less is not named."""
+UNLIKE = 0.5
+"""Words less similar than this to any on the other side count as not there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,9 @@ def losses(explanation: Explanation) -> list[Loss]:
         )
         word = span_words(tokens, (fact.span,))
         if fact.kind == "order":
-            found.append(Loss(fact.loss, f"torn apart: {word!r} of the {fact.side}"))
+            edge = "start" if fact.span.start == 0 else "end"
+            happened = "torn apart" if len(fact.span) > 1 else f"moved from the {edge}"
+            found.append(Loss(fact.loss, f"{happened}: {word!r} of the {fact.side}"))
             continue
         if fact.kind == "actors":
             other = span_words(tokens, (fact.other,))
@@ -66,7 +72,7 @@ def losses(explanation: Explanation) -> list[Loss]:
 
 def _word_losses(explanation: Explanation) -> list[Loss]:
     """What words cost that no frame speaks of, for metrics that say what each word costs."""
-    words = [one for one in getattr(explanation, "words", ()) if hasattr(one, "loss")]
+    words = costed(explanation)
     told = {
         (side, place)
         for frame in getattr(explanation, "frames", ())
@@ -75,11 +81,27 @@ def _word_losses(explanation: Explanation) -> list[Loss]:
         for span in getattr(phrase, side) or ()
         for place in range(span.start, span.end)
     }
-    return [
-        Loss(one.loss, f"{SIDES[one.side]}: {one.word!r}")
-        for one in words
-        if (one.side, one.span.start) not in told
-    ]
+    spelt = {
+        "hypothesis": {token.lower() for token in explanation.reference_tokens},
+        "reference": {token.lower() for token in explanation.hypothesis_tokens},
+    }
+
+    def say(one: Any) -> str:
+        if one.word.lower() in spelt[one.side]:
+            return f"not the same there: {one.word!r} of the {one.side}"
+        return f"{'' if one.found < UNLIKE else 'partly '}{SIDES[one.side]}: {one.word!r}"
+
+    return [Loss(one.loss, say(one)) for one in words if (one.side, one.span.start) not in told]
+
+
+def costed(explanation: Explanation) -> tuple[Any, ...]:
+    """The words of both sides with what each is worth, of metrics that say so."""
+    return tuple(one for one in getattr(explanation, "words", ()) if hasattr(one, "loss"))
+
+
+def dearest(words: Sequence[Any]) -> list[Any]:
+    """Words by what they cost, the dearest first."""
+    return sorted(words, key=lambda one: -one.loss)
 
 
 def phrase_words(explanation: Explanation, phrase: Any) -> str:

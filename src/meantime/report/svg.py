@@ -65,6 +65,7 @@ def draw(figure: Figure, width: int, segment: str = "") -> tuple[str, int]:
     canvas.legend()
     canvas.losses()
     canvas.components()
+    canvas.costs()
     canvas.frames()
     canvas.parts()
     canvas.elsewhere()
@@ -120,6 +121,10 @@ def hundredths(value: int) -> str:
     return f"{'−' if value < 0 else ''}{size // 100}.{size % 100:02d}"
 
 
+def _worth(share: int, loss: int) -> str:
+    return f"share {number(share)}, lost {number(loss)}"
+
+
 def _xml(text: str) -> str:
     return escape(text, {'"': "&quot;"})
 
@@ -173,7 +178,7 @@ class _Canvas:
 
     def heading(self, text: str) -> None:
         self.y += 12
-        self.text(0, self.y + 14, "h", text)
+        self.fitted(0, self.y + 14, "h", text, self.width)
         self.y += 24
 
     # Parts of the drawing, in order
@@ -214,6 +219,8 @@ class _Canvas:
         elif mark == "m":
             steps = "".join(f"l3 {-3 if n % 2 else 3}" for n in range(size // 3))
             self.path(f"M{x} {y - 1}{steps}", "zig")
+        elif mark == "p":
+            self.path(f"M{x} {y}h{size}", "partly")
         elif mark == "x":
             self.path(f"M{x} {y - 1}h{size}M{x} {y + 2}h{size}", "dbl")
 
@@ -223,6 +230,7 @@ class _Canvas:
         x = 0
         for mark, meaning in (
             ("m", "missing"), ("x", "too much"), ("w", "unlike all words of the other side"),
+            ("p", "changed places"),
             ("f", "a fact only one side has"),
         ):  # fmt: skip
             if mark not in used:
@@ -271,6 +279,38 @@ class _Canvas:
             shown = f"{number(value)} × {number(weight)} = {number(share)}"
             self.text(self.width, self.y + 13, "e", shown)
             self.y += _LINE
+
+    def costs(self) -> None:
+        """Words that cost most: bars as long as what they decide, full as far as won."""
+        found = self.figure.get("w", [])
+        if not found:
+            return
+        self.heading("Words that cost most")
+        most = max(1, *(share + loss for _, _, _, share, loss in found))
+        room = self.width - 86 - 138
+        for name, side, tokens in (
+            ("in the reference", 2, self.figure["r"]), ("in the hypothesis", 1, self.figure["h"]),
+        ):  # fmt: skip
+            rows = [one for one in found if one[0] == side]
+            if rows:
+                self.text(0, self.y + 11, "k", name)
+                self.y += 16
+            for _, place, _, share, loss in rows:
+                self.fitted(0, self.y + 13, "t", tokens[place], 80)
+                whole = room * (share + loss) // most
+                part = room * share // most
+                if whole > part:
+                    self.rect(86 + part, self.y + 3, whole - part, 12, "less", 0)
+                if part:
+                    self.rect(86, self.y + 3, part, 12, "full", 0)
+                self.text(self.width, self.y + 13, "e", _worth(share, loss))
+                self.y += _LINE
+        others = self.figure.get("v")
+        if others:
+            count, share, loss = others
+            said = f"{count} other word{'' if count == 1 else 's'}: {_worth(share, loss)}"
+            self.fitted(0, self.y + 11, "k", said, self.width, 11)
+            self.y += 16
 
     def frames(self) -> None:
         found = self.figure.get("f", [])

@@ -142,7 +142,7 @@ def _differences(
             Cell(one.better),
             Cell(one.worse),
             Cell(f"{one.gap:+.{metric.decimals}f} {spread(one.interval, metric.decimals)}"),
-            Cell(_percent(one.wins)),
+            Cell(f"{floor_percent(one.wins)} %"),
             Cell(_p(one.bootstrap)),
             Cell(_p(one.randomisation)),
             Cell(_p(one.corrected) + ("*" if one.significant else ""), one.significant),

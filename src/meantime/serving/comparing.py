@@ -6,7 +6,6 @@ import re
 import secrets
 import tempfile
 import threading
-import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,8 +13,9 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
-from meantime.errors import InputError, MeantimeError, UsageError
+from meantime.errors import MeantimeError, UsageError
 from meantime.formats import read
+from meantime.formats.opening import GZIP_MAGIC, decompress_within
 from meantime.protocols import Analyser
 from meantime.report.cautions import find_cautions
 from meantime.report.comparison import check_systems, compare
@@ -23,7 +23,7 @@ from meantime.report.findings import Findings
 from meantime.report.gathering import gather
 from meantime.report.html import render_html
 from meantime.report.writing import as_json
-from meantime.scoring import ANALYSED, measure
+from meantime.scoring import ANALYSED, measure, ready_to_explain
 from meantime.serving.limits import Busy, Deadline, Limits
 from meantime.serving.trying import open_metric
 from meantime.types import Corpus
@@ -32,7 +32,6 @@ Progress = Callable[[int, int], None]
 OpenAnalyser = Callable[[Progress], Analyser]
 
 _UNFIT = re.compile(r"[\x00-\x1f\x7f/\\:*?\"<>|]+")
-_GZIP = b"\x1f\x8b"
 
 
 class State(StrEnum):
@@ -173,7 +172,7 @@ class Comparisons:
         comparison = compare(measured, progress=job.at("comparing"))
         findings = Findings(cautions=find_cautions(comparison))
         report = gather(
-            measured,
+            ready_to_explain(measured, lambda: analyser or self._open(job.at("analysing"))),
             comparison,
             findings,
             explanations=self._limits.explanations,
@@ -230,18 +229,9 @@ def unpack(upload: Upload, most: int) -> Upload:
     Raises:
         InputError: It is too large, or not what it seems.
     """
-    content, name = upload.content, upload.name
-    if content[:2] == _GZIP:
-        opener = zlib.decompressobj(31)
-        try:
-            content = opener.decompress(content, most + 1)
-        except zlib.error as error:
-            raise InputError(f"{name}: is no whole gzip file ({error})") from error
-        if len(content) <= most and not opener.eof:
-            raise InputError(f"{name}: is no whole gzip file (it ends too early)")
-        name = name.removesuffix(".gz")
-    if len(content) > most:
-        raise InputError(f"{name}: the files are too large together; send less")
+    content = decompress_within(upload.name, upload.content, most)
+    packed = upload.content.startswith(GZIP_MAGIC)
+    name = upload.name.removesuffix(".gz") if packed else upload.name
     return replace(upload, name=name, content=content)
 
 

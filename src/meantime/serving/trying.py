@@ -6,16 +6,16 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from pathlib import Path
 
 from meantime import registry
 from meantime.errors import MeantimeError, UsageError
 from meantime.protocols import Analyser, Explainer, Metric
 from meantime.report.explained import figure_of
 from meantime.report.figures import Figure
-from meantime.scoring import ANALYSED, analyse, sign
+from meantime.scoring import ANALYSED, analyse, explaining_layers, sign
 from meantime.serving.limits import Deadline, Limits, check_text
 from meantime.types import Corpus, Layer, Level, Segment, Sentence
+from meantime.web import refuse_files
 
 FIRST = ("meantime", "meant", "bleu", "chrf", "ter")
 """Metrics shown before all others, where they are there."""
@@ -62,10 +62,7 @@ def open_metric(specification: str, lang: str) -> Metric:
         MeantimeError: There is none, or it would read a file that is named in its options: over
             the network nobody says which files are read here.
     """
-    _, options = registry.parse(specification)
-    for name, value in options.items():
-        if any(mark in value for mark in "/\\~") or Path(value.strip() or "-").exists():
-            raise UsageError(f"{name}={value}: files cannot be named here")
+    refuse_files(specification)
     return registry.create(specification, lang=lang)
 
 
@@ -127,7 +124,11 @@ def try_texts(
         except MeantimeError as error:
             made[name] = error
     needed = frozenset[Layer]().union(
-        *(metric.needs for metric in made.values() if not isinstance(metric, MeantimeError))
+        *(
+            explaining_layers(metric) if explain else metric.needs
+            for metric in made.values()
+            if not isinstance(metric, MeantimeError)
+        )
     )
     origin, trouble = "none", None
     if needed & set(ANALYSED):

@@ -55,8 +55,9 @@ from meantime.annotation.transfer import (
 from meantime.errors import InputError, MeantimeError, UsageError
 from meantime.formats import read
 from meantime.formats.judgements import render_judgements
-from meantime.formats.opening import decode
+from meantime.formats.opening import decode, decompress_within
 from meantime.types import Corpus
+from meantime.web import refuse_files
 
 router = APIRouter()
 _LABEL_ROWS = 12
@@ -115,9 +116,10 @@ async def create(request: Request, here: Here, me: Administrator) -> Response:
         try:
             values = _settings_values(form, values)
             settings = settings_from_json(values)
-            corpus = _read(files, texts)
-            segments = _segments(here, corpus, settings, files)
-            examples = _examples(files, settings)
+            given = _unpacked(here, files)
+            corpus = _read(given, texts)
+            segments = _segments(here, corpus, settings, given)
+            examples = _examples(given, settings)
             made = NewCampaign(texts.get("name", ""), settings, segments, tuple(examples))
             campaign = here.store.create_campaign(made, by=me.id)
         except MeantimeError as error:
@@ -136,6 +138,24 @@ async def _uploads(form: FormData) -> dict[str, list[tuple[str, bytes]]]:
     for field, value in form.multi_items():
         if isinstance(value, UploadFile) and value.filename:
             found.setdefault(field, []).append((value.filename, await value.read()))
+    return found
+
+
+def _unpacked(
+    here: Site, files: dict[str, list[tuple[str, bytes]]]
+) -> dict[str, list[tuple[str, bytes]]]:
+    """Files without gzip, together no larger than a request may be.
+
+    Raises:
+        InputError: They are.
+    """
+    left = here.config.most_bytes
+    found: dict[str, list[tuple[str, bytes]]] = {}
+    for field, given in files.items():
+        for name, data in given:
+            whole = decompress_within(name, data, left)
+            left -= len(whole)
+            found.setdefault(field, []).append((name, whole))
     return found
 
 
@@ -341,7 +361,8 @@ async def add_segments(request: Request, here: Here, me: Administrator, own: Own
     files = await _uploads(form)
 
     def add() -> str:
-        segments = _segments(here, _read(files, _texts(form)), own.settings, files)
+        given = _unpacked(here, files)
+        segments = _segments(here, _read(given, _texts(form)), own.settings, given)
         here.store.add_segments(own.id, segments, by=me.id)
         return f"/campaigns/{own.id}"
 
@@ -355,7 +376,7 @@ async def set_examples(request: Request, here: Here, me: Administrator, own: Own
     files = await _uploads(form)
 
     def change() -> str:
-        examples = [] if form.get("reset") else _examples(files, own.settings)
+        examples = [] if form.get("reset") else _examples(_unpacked(here, files), own.settings)
         if not examples and not form.get("reset"):
             raise InputError("Choose a file of examples first.")
         here.store.set_examples(own.id, examples, by=me.id)
@@ -488,8 +509,11 @@ def _results(here: Site, own: Campaign) -> Results:
 
 def _correlations(here: Site, own: Campaign, metrics: str) -> tuple[Correlation, ...]:
     """Of HMEANT and of up to eight metrics, named with spaces between."""
+    named = metrics.split()[:8]
+    for one in named:
+        refuse_files(one)
     data = here.store.everything(own.id)
-    return correlate(data, metrics.split()[:8], here.config.analyser, _results(here, own))
+    return correlate(data, named, here.config.analyser, _results(here, own))
 
 
 @router.get("/campaigns/{campaign}/results")

@@ -193,7 +193,8 @@ def restore(engine: Engine, path: Path) -> int:
     Raises:
         InputError: The file is no backup, is cut short, or the database is not empty.
     """
-    lines = load(path).decode("utf-8", "replace").splitlines()
+    # By line feeds alone: to Unicode some characters of texts end a line, too.
+    lines = load(path).decode("utf-8", "replace").removesuffix("\n").split("\n")
     try:
         head = json.loads(lines[0])
         foot = json.loads(lines[-1])

@@ -224,6 +224,10 @@ class Trained:
     over: bool
 
 
+TICK = 1e-6
+"""Seconds between entries of the log that are made at one moment."""
+
+
 def hash_secret(secret: str) -> str:
     """What is kept of a link or session: enough to know it again, not to make it."""
     return sha256(secret.encode()).hexdigest()
@@ -245,6 +249,8 @@ class Store:
         self._engine = engine
         self._now = clock or time.time
         self._id = ids or _new_id
+        self._logging = threading.Lock()
+        self._logged = 0.0
         # SQLite takes one writer at a time and lets the others poll, the unlucky ones for long:
         # those of this process stand in line instead.
         line = engine.dialect.name == "sqlite"
@@ -277,6 +283,17 @@ class Store:
             raise UsageError(f"no campaign {campaign!r}; 'meantime annotate list' lists them")
         return found
 
+    def _moment(self) -> float:
+        """When something is logged: what follows at the same time gets a later one, so that the log
+        is in order.
+        """
+        with self._logging:
+            now = self._now()
+            # A clock that is set back by more is followed.
+            follows = 0.0 <= self._logged - now < 1.0
+            self._logged = self._logged + TICK if follows else now
+            return self._logged
+
     def _record(
         self,
         connection: Connection,
@@ -290,7 +307,7 @@ class Store:
         connection.execute(
             insert(LOG).values(
                 id=self._id(),
-                at=self._now(),
+                at=self._moment(),
                 campaign=campaign,
                 person=by,
                 action=action,
@@ -684,7 +701,7 @@ class Store:
         there = PEOPLE.c.campaign.is_(None) if campaign is None else PEOPLE.c.campaign == campaign
         with self._read() as connection:
             rows = connection.execute(
-                select(PEOPLE).where(there).order_by(PEOPLE.c.role, PEOPLE.c.created, PEOPLE.c.id)
+                select(PEOPLE).where(there).order_by(PEOPLE.c.role, PEOPLE.c.created, PEOPLE.c.name)
             )
             return [_person(row) for row in rows]
 

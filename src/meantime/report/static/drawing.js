@@ -27,6 +27,7 @@ function drawing(style) {
     const size = Math.floor((Math.abs(value) + 5) / 10);
     return `${sign(value)}${Math.floor(size / 100)}.${String(size % 100).padStart(2, "0")}`;
   }
+  const worth = (share, loss) => `share ${number(share)}, lost ${number(loss)}`;
   function pieces(text, room, size = 13) {
     if (measure(text, size) <= room) return [text];
     const made = [""];
@@ -56,7 +57,7 @@ function drawing(style) {
     const path = (steps, kind) => out.push(`<path d="${steps}" class="d-${kind}"/>\n`);
     function heading(said) {
       y += 12;
-      text(0, y + 14, "h", said);
+      fitted(0, y + 14, "h", said, width);
       y += 24;
     }
 
@@ -70,6 +71,7 @@ function drawing(style) {
     }
     function mark(x, at, size, kind) {
       if (kind === "w") path(`M${x} ${at}h${size}`, "dot");
+      else if (kind === "p") path(`M${x} ${at}h${size}`, "partly");
       else if (kind === "m") {
         let steps = "";
         for (let n = 0; n < Math.floor(size / 3); n++) steps += `l3 ${n % 2 ? -3 : 3}`;
@@ -100,7 +102,7 @@ function drawing(style) {
     function legend() {
       const used = (figure.a || "") + (figure.b || "");
       let x = 0;
-      for (const [kind, meaning] of [["m", "missing"], ["x", "too much"], ["w", "unlike all words of the other side"], ["f", "a fact only one side has"]]) {
+      for (const [kind, meaning] of [["m", "missing"], ["x", "too much"], ["w", "unlike all words of the other side"], ["p", "changed places"], ["f", "a fact only one side has"]]) {
         if (!used.includes(kind)) continue;
         const size = measure(meaning, 11);
         if (x > 0 && x + 28 + size > width) {
@@ -154,6 +156,32 @@ function drawing(style) {
         text(width, y + 13, "e", `${number(value)} × ${number(weight)} = ${number(share)}`);
         y += LINE;
       }
+    }
+    function costs() {
+      if (!figure.w) return;
+      heading("Words that cost most");
+      const most = Math.max(1, ...figure.w.map((one) => one[3] + one[4]));
+      const room = width - 86 - 138;
+      for (const [name, side, tokens] of [["in the reference", 2, figure.r], ["in the hypothesis", 1, figure.h]]) {
+        const rows = figure.w.filter((one) => one[0] === side);
+        if (rows.length) {
+          text(0, y + 11, "k", name);
+          y += 16;
+        }
+        for (const [, place, , share, loss] of rows) {
+          fitted(0, y + 13, "t", tokens[place], 80);
+          const whole = Math.floor(room * (share + loss) / most);
+          const part = Math.floor(room * share / most);
+          if (whole > part) rect(86 + part, y + 3, whole - part, 12, "less", 0);
+          if (part) rect(86, y + 3, part, 12, "full", 0);
+          text(width, y + 13, "e", worth(share, loss));
+          y += LINE;
+        }
+      }
+      if (!figure.v) return;
+      const [count, share, loss] = figure.v;
+      fitted(0, y + 11, "k", `${count} other word${count === 1 ? "" : "s"}: ${worth(share, loss)}`, width, 11);
+      y += 16;
     }
     function fillerWords(spans, tokens) {
       const found = [];
@@ -265,6 +293,7 @@ function drawing(style) {
     legend();
     losses();
     components();
+    costs();
     frames();
     parts();
     elsewhere();

@@ -252,7 +252,8 @@ function openReport(draw) {
   function paint(why) {
     const padding = parseFloat(getComputedStyle(why).paddingLeft) * 2;
     const width = Math.floor(why.clientWidth - padding) - 8;
-    if (width <= 0 || why.painted === width) return;
+    // What is not on the page any more has no padding, and no width that is a number.
+    if (!(width > 0) || why.painted === width) return;
     why.painted = width;
     why.replaceChildren(draw.element(why.figure, width));
   }

@@ -131,6 +131,7 @@ function show() {
 function drawAll() {
   if (!last) return;
   const metric = last.answer.metrics.find((one) => one.specification === $("explainer").value);
+  observer.disconnect();
   $("drawings").replaceChildren();
   if (!metric) return;
   metric.figures.forEach((figure, n) => {
@@ -147,7 +148,8 @@ function drawAll() {
 function paint(block) {
   const padding = parseFloat(getComputedStyle(block).paddingLeft) * 2;
   const width = Math.floor(block.clientWidth - padding) - 8;
-  if (width <= 0 || block.painted === width) return;
+  // What is not on the page any more has no padding, and no width that is a number.
+  if (!(width > 0) || block.painted === width) return;
   block.painted = width;
   block.querySelector("svg")?.remove();
   block.append(DRAW.element(block.figure, width));
