@@ -181,6 +181,11 @@ def translate(
     warning = foreign(opened, texts)
     if warning:
         note(warning)
+    if reordering and translator.weights["Jump"] < 0:
+        note(
+            f"the weight of Jump is {translator.weights['Jump']:.3g}, which rewards words taken "
+            f"out of order; tune with the same --reordering ({reordering}), or leave it out"
+        )
     written = []
     with Bar("translating") as bar:
         found = translator.translate(texts, candidates=candidates or 1, progress=bar)
