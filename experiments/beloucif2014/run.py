@@ -413,24 +413,18 @@ class Page:
             self.say(f"| {claim} | | no run yet |")
             return
         names = [[run.name for run in found if run.seed in seeds] for found in (one, other)]
-        cells, judged = [], []
+        cells: list[str] = []
+        better: list[str] = []
+        worse: list[str] = []
         for column in columns:
             values = [mean(scores.score(column, name) for name in group) for group in names]
             p_value = scores.test(column, *names)
             gain = values[0] - values[1]
-            better = gain > 0 if scores.metric(column).higher_is_better else gain < 0
-            judged.append(0 if p_value >= ALPHA else 1 if better else -1)
             cells.append(f"{column} {gain:+.2f} (p {p_value:.3f})")
-        if same:
-            word = "no difference shown" if not any(judged) else "a difference is shown"
-        elif all(one > 0 for one in judged):
-            word = "holds"
-        elif any(one > 0 for one in judged) and not any(one < 0 for one in judged):
-            word = "holds by some metrics, not shown by others"
-        elif any(one < 0 for one in judged) and not any(one > 0 for one in judged):
-            word = "the opposite is shown"
-        else:
-            word = "not shown" if not any(judged) else "metrics disagree"
+            if p_value < ALPHA:
+                up = gain > 0 if scores.metric(column).higher_is_better else gain < 0
+                (better if up else worse).append(column)
+        word = judge(columns, better, worse, same=same)
         self.say(f"| {claim} | {'; '.join(cells)} | {word} ({len(seeds)} seed(s)) |")
 
     def render(self) -> str:
@@ -594,6 +588,26 @@ LABELS = {
     "names": "jieba, names",
     "2014": "jieba, both (2014)",
 }
+
+
+def judge(
+    columns: Sequence[str], better: Sequence[str], worse: Sequence[str], *, same: bool = False
+) -> str:
+    """A claim's verdict, from the metrics by which the first system is better, or worse, for sure.
+
+    The claim is that the first is better, or that the two are not to be told apart.
+    """
+    if same:
+        told = ", ".join([*better, *worse])
+        return f"does not hold: told apart by {told}" if told else "no difference is shown"
+    if better and worse:
+        return f"metrics disagree: better by {', '.join(better)}, worse by {', '.join(worse)}"
+    if better:
+        rest = "" if len(better) == len(columns) else f" by {', '.join(better)} alone"
+        return f"holds{rest}"
+    if worse:
+        return f"not shown; the opposite by {', '.join(worse)}"
+    return "not shown"
 
 
 def shown(values: Sequence[float]) -> str:
