@@ -37,6 +37,16 @@ def test_it_translates(model: Path) -> None:
     ]  # fmt: skip
 
 
+def test_a_sentence_too_long_for_the_decoder_is_refused(model: Path) -> None:
+    """The decoder would give nothing for it, and go on."""
+    translator = Translator(open_model(model))
+    [[longest]] = translator.translate([" ".join(["Hund"] * 200)])
+    assert longest.text.split()
+    texts = ["Ein Mann."] * 20 + [" ".join(["Hund"] * 201)]
+    with pytest.raises(InputError, match="text 21 has 201 words, and the decoder takes 200"):
+        list(translator.translate(texts))
+
+
 def test_lists_are_what_tuning_reads(model: Path, tmp_path: Path) -> None:
     from meantime.formats.nbest import read_nbest
 

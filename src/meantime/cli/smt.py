@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from meantime.cli.metrics import ListFormat
-from meantime.errors import UsageError
+from meantime.errors import InputError, UsageError
 
 CANDIDATES = 100
 
@@ -189,12 +189,15 @@ def translate(
     written = []
     with Bar("translating") as bar:
         found = translator.translate(texts, candidates=candidates or 1, progress=bar)
-        for number, several in enumerate(found):
-            written.append(
-                render_list(number, several)
-                if candidates is not None
-                else several[0].text.replace("\n", " ") + "\n"
-            )
+        try:
+            for number, several in enumerate(found):
+                written.append(
+                    render_list(number, several)
+                    if candidates is not None
+                    else several[0].text.replace("\n", " ") + "\n"
+                )
+        except InputError as error:
+            raise InputError(f"{display(file)}: {error}") from error
     emit("".join(written), output)
 
 
