@@ -420,7 +420,7 @@ class Page:
             values = [mean(scores.score(column, name) for name in group) for group in names]
             p_value = scores.test(column, *names)
             gain = values[0] - values[1]
-            cells.append(f"{column} {gain:+.2f} (p {p_value:.3f})")
+            cells.append(f"{column} {gain:+.2f} ({shown_p(p_value)})")
             if p_value < ALPHA:
                 up = gain > 0 if scores.metric(column).higher_is_better else gain < 0
                 (better if up else worse).append(column)
@@ -574,7 +574,7 @@ class Page:
                 for system in there:
                     cells = [f"{scores.score(c, system.name):.2f}" for c in scores.columns]
                     p_value = (
-                        f"{scores.test('BLEU', [system.name], [there[0].name]):.3f}"
+                        shown_p(scores.test("BLEU", [system.name], [there[0].name]))
                         if system != there[0]
                         else ""
                     )
@@ -608,6 +608,11 @@ def judge(
     if worse:
         return f"not shown; the opposite by {', '.join(worse)}"
     return "not shown"
+
+
+def shown_p(value: float) -> str:
+    """A p-value as far as the trials can tell it."""
+    return "p < 0.001" if value < 0.001 else f"p {value:.3f}"
 
 
 def shown(values: Sequence[float]) -> str:
