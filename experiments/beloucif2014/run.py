@@ -1,11 +1,13 @@
 """Beloucif, Lo and Wu 2014 again: a phrase-based system tuned on BLEU, TER, MEANT and IMEANT.
 
     python experiments/beloucif2014/run.py [--seeds N] [--work DIR] [--only TEXT] [--report]
+        [--training N] [--development N] [--test N] [--output FILE]
 
 trains small systems with `meantime smt`, tunes each with `meantime tune --decoder thot` from the
 same start, one run a metric and seed, translates the test part, and writes `results.md` beside
 itself from the runs that are done. Everything is kept in the folder of work: a run that was
-stopped goes on in the iteration it was in, and a run that is done is not done again.
+stopped goes on in the iteration it was in, and a run that is done is not done again. Other sizes
+need another folder of work.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
@@ -42,7 +44,6 @@ TRIALS = 2000
 ALPHA = 0.05
 RATES = ("wer", "per", "cder")
 ORDER = 6
-TRAINING, DEVELOPMENT, TEST = 4000, 80, 250
 COLUMNS = {
     "BLEU": "bleu:lowercase=yes",
     "NIST": "nist:lowercase=yes",
@@ -76,6 +77,15 @@ PRINTED: Mapping[tuple[str, str], Sequence[float]] = {
     ("2013", "TER"): (10.65, 2.96, 3.33, 71.09, 71.51, 60.72, 69.10, 38.38),
     ("2014", "TER"): (11.16, 4.01, 3.97, 66.49, 68.43, 56.93, 65.78, 39.18),
 }
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How many pairs of each part are taken, from the first."""
+
+    training: int = 4000
+    development: int = 80
+    test: int = 250
 
 
 @dataclass(frozen=True)
@@ -129,15 +139,13 @@ PREPARATIONS: Mapping[str, Sequence[str]] = {
     "2014": ("--segmenter", "jieba", "--numbers", "--names", "{names}"),
     "plain": (),
     "characters": ("--segmenter", "characters"),
-    "dictionary": ("--segmenter", "dictionary"),
     "statistical": ("--segmenter", "statistical:{segmenter}"),
     "jieba": ("--segmenter", "jieba"),
     "numbers": ("--segmenter", "jieba", "--numbers"),
     "names": ("--segmenter", "jieba", "--names", "{names}"),
-    "both": ("--segmenter", "jieba", "--numbers", "--names", "{names}"),
 }
-SEGMENTERS = ("characters", "dictionary", "statistical", "jieba")
-ENTITIES = ("jieba", "numbers", "names", "both")
+SEGMENTERS = ("characters", "2013", "statistical", "jieba")
+ENTITIES = ("jieba", "numbers", "names", "2014")
 
 
 def runs(seeds: int) -> Iterator[Run]:
@@ -164,9 +172,16 @@ def compared() -> Iterator[System]:
 class Room:
     """The folder of work, and what is made in it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, sizes: Sizes) -> None:
         self.folder = folder
+        self.sizes = sizes
         folder.mkdir(parents=True, exist_ok=True)
+        path = folder / "sizes.json"
+        # A folder without it is of the sizes there were before they could be chosen.
+        known = Sizes(**json.loads(path.read_text())) if path.is_file() else Sizes()
+        if known != sizes and (path.is_file() or (folder / "models").is_dir()):
+            sys.exit(f"{folder} has runs of other sizes ({known}); name another with --work")
+        save(path, json.dumps(asdict(sizes)).encode())
 
     def command(self, *words: str) -> None:
         """Run a verb of ours; what it says goes to a log, and is shown where it fails."""
@@ -189,7 +204,7 @@ class Room:
         texts = TASKS[task]
         name = getattr(texts, part)
         lang = getattr(texts, side)
-        count = {"training": TRAINING, "development": DEVELOPMENT, "test": TEST}[part]
+        count = getattr(self.sizes, part)
         path = self.folder / f"{name}.{count}.{lang}"
         if not path.is_file():
             with gzip.open(PARALLEL / f"{name}.{lang}.gz", "rt", encoding="utf-8") as file:
@@ -340,10 +355,11 @@ def read(path: Path) -> list[str]:
 class Page:
     """Tables of the runs that are done."""
 
-    def __init__(self, room: Room, seeds: int) -> None:
+    def __init__(self, room: Room, seeds: int, only: str = "") -> None:
         self.room = room
-        self.done = [run for run in runs(seeds) if room.done(run).is_file()]
-        self.planned = sum(1 for _ in runs(seeds))
+        planned = [run for run in runs(seeds) if only in run.name]
+        self.planned = len(planned)
+        self.done = [run for run in planned if room.done(run).is_file()]
         self.lines: list[str] = []
 
     def seeds(self, system: System, tuned_on: str) -> list[Run]:
@@ -397,24 +413,18 @@ class Page:
             self.say(f"| {claim} | | no run yet |")
             return
         names = [[run.name for run in found if run.seed in seeds] for found in (one, other)]
-        cells, judged = [], []
+        cells: list[str] = []
+        better: list[str] = []
+        worse: list[str] = []
         for column in columns:
             values = [mean(scores.score(column, name) for name in group) for group in names]
             p_value = scores.test(column, *names)
             gain = values[0] - values[1]
-            better = gain > 0 if scores.metric(column).higher_is_better else gain < 0
-            judged.append(0 if p_value >= ALPHA else 1 if better else -1)
-            cells.append(f"{column} {gain:+.2f} (p {p_value:.3f})")
-        if same:
-            word = "no difference shown" if not any(judged) else "a difference is shown"
-        elif all(one > 0 for one in judged):
-            word = "holds"
-        elif any(one > 0 for one in judged) and not any(one < 0 for one in judged):
-            word = "holds by some metrics, not shown by others"
-        elif any(one < 0 for one in judged) and not any(one > 0 for one in judged):
-            word = "the opposite is shown"
-        else:
-            word = "not shown" if not any(judged) else "metrics disagree"
+            cells.append(f"{column} {gain:+.2f} ({shown_p(p_value)})")
+            if p_value < ALPHA:
+                up = gain > 0 if scores.metric(column).higher_is_better else gain < 0
+                (better if up else worse).append(column)
+        word = judge(columns, better, worse, same=same)
         self.say(f"| {claim} | {'; '.join(cells)} | {word} ({len(seeds)} seed(s)) |")
 
     def render(self) -> str:
@@ -423,6 +433,7 @@ class Page:
             json.loads(path.read_text(encoding="utf-8"))
             for path in sorted(self.room.folder.glob("runs/*/seconds.json"))
         ]
+        sizes = self.room.sizes
         self.say(
             "# Beloucif, Lo and Wu 2014",
             "",
@@ -432,11 +443,11 @@ class Page:
             f"- **Runs**: {len(self.done)} of {self.planned} that were planned are done. Cells "
             "are means over seeds, with the standard deviation where there are several; an empty "
             "cell was not run.",
-            f"- **Sizes**: {TRAINING:,} training pairs, {DEVELOPMENT} to tune on, {TEST} to test "
-            f"on; language model of order {ORDER}; at most {ITERATIONS} iterations, lists of "
-            f"{CANDIDATES}.",
-            "- **Levels cannot be compared** with the paper's: other text, and training text that "
-            "is smaller by a factor of some 40. What can be compared is which system is better.",
+            f"- **Sizes**: {sizes.training:,} training pairs, {sizes.development:,} to tune on, "
+            f"{sizes.test:,} to test on; language model of order {ORDER}; at most {ITERATIONS} "
+            f"iterations, lists of {CANDIDATES}.",
+            "- **Levels cannot be compared** with the paper's: other text, and far less of it to "
+            "train on. What can be compared is which system is better.",
             f"- **Significance**: approximate randomisation, {TRIALS:,} trials, two-sided, not "
             "corrected for the number of comparisons; the rows of all seeds of a segment change "
             "places together. It speaks of these test segments, and with one seed leaves out that "
@@ -481,6 +492,7 @@ class Page:
                  for year, s in (("2013", old), ("2014", new))],
                 True,
             )  # fmt: skip
+        self.untuned(scores)
         self.say("", "### The paper's claims", "")
         self.say("| Claim | First less second, p | Verdict |", "|---|---|---|")
         columns = ("BLEU", "METEOR", "TER", "UMEANT")
@@ -506,6 +518,20 @@ class Page:
         if cased is not None and self.seeds(new, "BLEU"):
             self.table("Table 5: case counted", cased, [("2014 ZH-EN", new, "BLEU")], False)
             self.say("", "The paper: 11.89, 72.32, 13.08, 70.09 on the test set of 2013.")
+
+    def untuned(self, scores: Scores) -> None:
+        """What tuning started from."""
+        found = [(f"{year}, untuned", System("zh-en", year).name) for year in ("2013", "2014")]
+        found = [row for row in found if row[1] in scores.measured.corpus.outputs]
+        if not found:
+            return
+        self.say("", "### Where tuning started", "")
+        self.say(
+            f"| System | {' | '.join(scores.columns)} |", f"|---|{'---:|' * len(scores.columns)}"
+        )
+        for label, name in found:
+            cells = [f"{scores.score(column, name):.2f}" for column in scores.columns]
+            self.say(f"| {label} | {' | '.join(cells)} |")
 
     def other_languages(self) -> None:
         """Table 6, and German."""
@@ -548,7 +574,7 @@ class Page:
                 for system in there:
                     cells = [f"{scores.score(c, system.name):.2f}" for c in scores.columns]
                     p_value = (
-                        f"{scores.test('BLEU', [system.name], [there[0].name]):.3f}"
+                        shown_p(scores.test("BLEU", [system.name], [there[0].name]))
                         if system != there[0]
                         else ""
                     )
@@ -556,7 +582,37 @@ class Page:
                     self.say(f"| {label} | {' | '.join(cells)} | {p_value} |")
 
 
-LABELS = {"numbers": "jieba, numbers", "names": "jieba, names", "both": "jieba, both"}
+LABELS = {
+    "2013": "dictionary (2013)",
+    "numbers": "jieba, numbers",
+    "names": "jieba, names",
+    "2014": "jieba, both (2014)",
+}
+
+
+def judge(
+    columns: Sequence[str], better: Sequence[str], worse: Sequence[str], *, same: bool = False
+) -> str:
+    """A claim's verdict, from the metrics by which the first system is better, or worse, for sure.
+
+    The claim is that the first is better, or that the two are not to be told apart.
+    """
+    if same:
+        told = ", ".join([*better, *worse])
+        return f"does not hold: told apart by {told}" if told else "no difference is shown"
+    if better and worse:
+        return f"metrics disagree: better by {', '.join(better)}, worse by {', '.join(worse)}"
+    if better:
+        rest = "" if len(better) == len(columns) else f" by {', '.join(better)} alone"
+        return f"holds{rest}"
+    if worse:
+        return f"not shown; the opposite by {', '.join(worse)}"
+    return "not shown"
+
+
+def shown_p(value: float) -> str:
+    """A p-value as far as the trials can tell it."""
+    return "p < 0.001" if value < 0.001 else f"p {value:.3f}"
 
 
 def shown(values: Sequence[float]) -> str:
@@ -574,8 +630,14 @@ def main() -> None:
     parser.add_argument("--work", type=Path, default=HERE / "work", help="folder of work")
     parser.add_argument("--only", default="", help="only runs whose name holds this")
     parser.add_argument("--report", action="store_true", help="write the page and run nothing")
+    parser.add_argument("--output", type=Path, default=HERE / "results.md", help="the page")
+    for size in fields(Sizes):
+        parser.add_argument(
+            f"--{size.name}", type=int, default=size.default, help=f"pairs for {size.name}"
+        )
     given = parser.parse_args()
-    room = Room(given.work.resolve())
+    sizes = Sizes(given.training, given.development, given.test)
+    room = Room(given.work.resolve(), sizes)
     if not given.report:
         last = [run for run in runs(given.seeds) if run.seed == 1][-1]
         for run in runs(given.seeds):
@@ -588,7 +650,7 @@ def main() -> None:
                     if given.only in system.name:
                         print(f"{time.strftime('%H:%M')} untuned {system.name}", flush=True)
                         room.untuned(system)
-    save(HERE / "results.md", Page(room, given.seeds).render().encode("utf-8"))
+    save(given.output, Page(room, given.seeds, given.only).render().encode("utf-8"))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,43 @@ def test_whole_sentences_are_compared_by_characters(capsys) -> None:
     good, bad = (float(line) for line in capsys.readouterr().out.split())
     assert good == 1
     assert 0 < bad < 0.1
+
+
+@pytest.mark.usefixtures("texts")
+def test_meant_says_how_to_do_without_vectors(capsys) -> None:
+    score = ["score", "good", "bad", "-r", "good", "--lang", "zh", "-q", "--analyser", "unparsed"]
+    assert run([*score, "-m", "meant"]) == 2
+    remedy = "meant:similarity=characters,words=characters"
+    assert f"compare words without: {remedy}" in capsys.readouterr().err
+    assert run([*score, "-m", remedy, "--no-cache"]) == 0
+    good, bad = (float(line) for line in capsys.readouterr().out.split())
+    assert (good, bad) == (1, pytest.approx(0, abs=0.5))
+
+
+@pytest.mark.usefixtures("texts")
+def test_meant_reads_chinese_parses(tmp_path: Path, capsys) -> None:
+    """Who did what to whom in frames of one's own: a swap of actors costs."""
+    for name, words in (("right", "狗咬人"), ("wrong", "人咬狗")):
+        frame = {
+            "predicate": {"start": 1, "end": 2},
+            "roles": [
+                {"label": "ARG0", "start": 0, "end": 1},
+                {"label": "ARG1", "start": 2, "end": 3},
+            ],
+        }
+        item = {"text": words, "lang": "zh", "tokens": list(words), "pos": ["NN", "VV", "NN"],
+                "offsets": [[0, 1], [1, 2], [2, 3]], "frames": [frame]}  # fmt: skip
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(item) + "\n", encoding="utf-8")
+        (tmp_path / name).write_text(f"{words}\n", encoding="utf-8")
+    given = ["--reference-parses", "right.jsonl"]
+    for name in ("right", "wrong"):
+        given += ["--hypothesis-parses", f"{name}.jsonl"]
+    score = ["score", "right", "wrong", "-r", "right", "--lang", "zh", "-q"]
+    metric = "meant:similarity=characters,words=characters"
+    assert run([*score, "-m", metric, *given]) == 0
+    right, wrong = (float(line) for line in capsys.readouterr().out.split())
+    assert right == 1
+    assert wrong < 0.8
 
 
 @pytest.mark.usefixtures("texts")

@@ -63,6 +63,14 @@ def test_train_translate_tune(room: Path, capsys) -> None:
     assert run(["smt", "translate", "m", "dev.de", "-w", weights, "--reordering", "1"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == len(sentences()[::5])
 
+    # Weights that were tuned without reordering may reward jumps.
+    (room / "jumps").write_text("".join(f"{n}= {-2 if n == 'Jump' else 1}\n" for n in FEATURES))
+    for reordering, told in (("0", False), ("1", True)):
+        arguments = ["-w", str(room / "jumps"), "--reordering", reordering]
+        assert run(["smt", "translate", "m", "dev.de", *arguments]) == 0
+        said = capsys.readouterr().err
+        assert ("the weight of Jump is -2, which rewards words taken out of order" in said) is told
+
     assert run(["smt", "info", "m", "--check"]) == 0
     assert "files      as recorded" in capsys.readouterr().out
     assert run(["smt", "info", "m", "-f", "json"]) == 0

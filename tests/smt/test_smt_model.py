@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import importlib
 import json
 import shutil
 import sys
@@ -18,6 +20,7 @@ from meantime.errors import (
     UsageError,
 )
 from meantime.smt import thot, training
+from meantime.smt.alignment import train_direction
 from meantime.smt.decoding import Search, Translator, foreign, render_list
 from meantime.smt.model import FEATURES, START, open_model
 from meantime.smt.names import NameDictionary
@@ -32,6 +35,16 @@ def test_it_translates(model: Path) -> None:
     assert [several[0].text for several in found] == [
         "A woman sees a man.", "", "The dog hears Otto",
     ]  # fmt: skip
+
+
+def test_a_sentence_too_long_for_the_decoder_is_refused(model: Path) -> None:
+    """The decoder would give nothing for it, and go on."""
+    translator = Translator(open_model(model))
+    [[longest]] = translator.translate([" ".join(["Hund"] * 200)])
+    assert longest.text.split()
+    texts = ["Ein Mann."] * 20 + [" ".join(["Hund"] * 201)]
+    with pytest.raises(InputError, match="text 21 has 201 words, and the decoder takes 200"):
+        list(translator.translate(texts))
 
 
 def test_lists_are_what_tuning_reads(model: Path, tmp_path: Path) -> None:
@@ -95,6 +108,26 @@ def test_training_twice_gives_the_same(
     trained = train(*parallel, tmp_path / "again", Preparation("de", "en"), Settings(order=3))
     assert trained.facts["files"] == open_model(model, check=True).facts["files"]
     assert not list(tmp_path.glob(".*"))
+
+
+def test_the_number_of_threads_does_not_matter(parallel: tuple[Path, Path], tmp_path: Path) -> None:
+    """Threads that add up in the order in which they end would change the last digits."""
+    openmp = ctypes.CDLL(importlib.import_module("thot").__file__)
+    if not hasattr(openmp, "omp_set_num_threads"):
+        pytest.skip("here Thot's threads cannot be counted")
+    before = openmp.omp_get_max_threads()
+    left, right = (path.read_text(encoding="utf-8").splitlines() for path in parallel)
+    given, made = ([text.split() for text in texts] for texts in (left, right))
+    seen = set()
+    try:
+        for number in range(8):
+            openmp.omp_set_num_threads(1 + number % 4)
+            train_direction(given, made, tmp_path / f"{number}")
+            assert openmp.omp_get_max_threads() == 1 + number % 4
+            seen.add((tmp_path / f"{number}.params").read_bytes())
+    finally:
+        openmp.omp_set_num_threads(before)
+    assert len(seen) == 1
 
 
 def test_training_goes_on_where_it_was_interrupted(

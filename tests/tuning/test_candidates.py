@@ -113,6 +113,9 @@ def test_a_segment_without_candidates_is_named() -> None:
         Gathering(None).add("list", [one(0, "a"), one(2, "b")])
     with pytest.raises(InputError, match="no candidate"):
         Gathering(None).add("list", [])
+    # One wrong number may not cost memory for all the segments it says there are.
+    with pytest.raises(InputError, match=r"segment 1 \(999999998 of 1000000000 segments"):
+        Gathering(None).add("list", [one(0, "a"), one(999_999_999, "b")])
 
 
 def test_agreement_tells_whether_the_first_is_the_best() -> None:

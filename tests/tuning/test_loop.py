@@ -163,8 +163,16 @@ def test_sparse_features_come_up_on_the_way(room: Room, kind: str) -> None:
     [
         ("fail", DecoderFailed, ["exit code 3", "out of memory", "decoder-002.log"]),
         ("silent", DecoderFailed, ["wrote no n-best list"]),
-        ("short", InputError, ["no candidate for segment 2", "3 of 5 segments"]),
-        ("nan", FormatError, ["nbest-002:1: feature LM0 is nan"]),
+        (
+            "short",
+            InputError,
+            ["nbest-002.bad: no candidate for segment 2", "3 of 5 segments", "decoding "],
+        ),
+        (
+            "nan",
+            FormatError,
+            ["nbest-002.bad:1: feature LM0 is nan", "ended without an error; it said"],
+        ),
         ("hang", DecoderFailed, ["did not end within 1", "this takes a while"]),
     ],
 )
@@ -187,11 +195,11 @@ def test_a_decoder_that_fails(room: Room, mode: str, error: type, messages: list
 @pytest.mark.parametrize(
     ("printed", "message"),
     [
-        ("{n} ||| cat", "nbest-001:1: no features"),
-        ("{n} ||| cat ||| LM0= 1 TM0= 1 1", "nbest-001:1: lacks the feature WordPenalty0"),
+        ("{n} ||| cat", "nbest-001.bad:1: no features"),
+        ("{n} ||| cat ||| LM0= 1 TM0= 1 1", "nbest-001.bad:1: lacks the feature WordPenalty0"),
         (
             "{n} ||| cat ||| LM0= 1 TM0= 1 1 WordPenalty0= 1 X0= 1",
-            "nbest-001:1: the feature X0 has no weight",
+            "nbest-001.bad:1: the feature X0 has no weight",
         ),
     ],
 )

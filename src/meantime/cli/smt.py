@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from meantime.cli.metrics import ListFormat
-from meantime.errors import UsageError
+from meantime.errors import InputError, UsageError
 
 CANDIDATES = 100
 
@@ -181,15 +181,23 @@ def translate(
     warning = foreign(opened, texts)
     if warning:
         note(warning)
+    if reordering and translator.weights["Jump"] < 0:
+        note(
+            f"the weight of Jump is {translator.weights['Jump']:.3g}, which rewards words taken "
+            f"out of order; tune with the same --reordering ({reordering}), or leave it out"
+        )
     written = []
     with Bar("translating") as bar:
         found = translator.translate(texts, candidates=candidates or 1, progress=bar)
-        for number, several in enumerate(found):
-            written.append(
-                render_list(number, several)
-                if candidates is not None
-                else several[0].text.replace("\n", " ") + "\n"
-            )
+        try:
+            for number, several in enumerate(found):
+                written.append(
+                    render_list(number, several)
+                    if candidates is not None
+                    else several[0].text.replace("\n", " ") + "\n"
+                )
+        except InputError as error:
+            raise InputError(f"{display(file)}: {error}") from error
     emit("".join(written), output)
 
 

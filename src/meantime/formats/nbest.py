@@ -37,6 +37,10 @@ FORMATS = ("moses", "zmert", "jsonl", "plain")
 _TEXT_KEYS = ("hypothesis", "text", "hyp", "mt")
 _MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _SEPARATOR = "|||"
+_SEGMENT_DIGITS = 9
+"""A number with more is none of a segment, and could become too large to count with."""
+_LARGEST = 1e100
+"""A feature beyond could not be squared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +225,8 @@ class _Reader:
         raise FormatError(f"{self._place}:{line}: {what}")
 
     def _segment(self, line: int, word: str) -> int:
-        if not (word.isascii() and word.isdigit()):
+        # By its length first, since numbers of thousands of digits are not read at all.
+        if not (word.isascii() and word.isdigit() and len(word.lstrip("0")) <= _SEGMENT_DIGITS):
             self._refuse(
                 line, f"the segment is {word[:40]!r}; write its number, counted from 0, first"
             )
@@ -238,7 +243,16 @@ class _Reader:
                 f"feature {name} is {word}; features must be finite numbers: repair the decoder, "
                 "or drop the candidate",
             )
+        self._refuse_huge(line, f"feature {name}", value)
         return value
+
+    def _refuse_huge(self, line: int, what: str, value: float) -> None:
+        if abs(value) > _LARGEST:
+            self._refuse(
+                line,
+                f"{what} is {float(value):g}, too large to be searched in; keep to "
+                f"{_LARGEST:g}, or drop the candidate",
+            )
 
     # Plain text
 
@@ -348,7 +362,9 @@ class _Reader:
             if not isinstance(item, dict):
                 self._refuse(number, "not a JSON object; write one object in braces a line")
             segment = item.get("segment")
-            if isinstance(segment, bool) or not isinstance(segment, int) or segment < 0:
+            if isinstance(segment, bool) or not (
+                isinstance(segment, int) and 0 <= segment < 10**_SEGMENT_DIGITS
+            ):
                 self._refuse(
                     number, 'no "segment" that is a number; give the segment, counted from 0'
                 )
@@ -395,8 +411,11 @@ class _Reader:
     def _value(self, line: int, name: str, value: Any) -> float:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             self._refuse(line, f"{name} is {str(value)[:40]!r}, not a number; repair the line")
-        if not math.isfinite(value):
+        if isinstance(value, float) and not math.isfinite(value):
             self._refuse(line, f"{name} is {value}; it must be a finite number")
+        if isinstance(value, int) and abs(value) > _LARGEST:
+            self._refuse(line, f"{name} has {len(str(value))} digits; keep to {_LARGEST:g}")
+        self._refuse_huge(line, name, value)
         return float(value)
 
 

@@ -448,12 +448,17 @@ class FrameMetric(BaseMetric):
         remedy = {
             "tokens": "analyse the sentences first, or give parses of your own",
             "frames": "use an analyser that finds frames, or give parses of your own",
-            "vectors": "use an analyser that gives vectors, or another source of similarity",
+            "vectors": "use an analyser that gives vectors, or compare words without: "
+            f"{self.name}:similarity=characters{self._vectors_elsewhere()}",
         }[lacking]
         raise UsageError(
             f"{self.name} compares semantic frames, and the {side} of segment {segment} "
             f"({text!r}) has no {lacking}; {remedy}"
         )
+
+    def _vectors_elsewhere(self) -> str:
+        """What else must be named for the metric to do without vectors."""
+        return ",words=characters" if hasattr(self, "words") else ""
 
     # Explaining
 

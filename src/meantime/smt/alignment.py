@@ -14,7 +14,7 @@ import numpy
 from numpy.typing import NDArray
 
 from meantime.errors import InputError
-from meantime.smt.thot import load_part
+from meantime.smt.thot import load_part, one_thread
 
 Tokens = Sequence[Sequence[str]]
 ITERATIONS = 5
@@ -53,12 +53,13 @@ def train_direction(
     for one, other in zip(given, made, strict=True):
         model.add_sentence_pair(list(one), list(other), 1)
     steps = iterations + 1
-    model.start_training()
-    for done in range(iterations):
-        model.train()
-        if progress:
-            progress(done + 1, steps)
-    model.end_training()
+    with one_thread():
+        model.start_training()
+        for done in range(iterations):
+            model.train()
+            if progress:
+                progress(done + 1, steps)
+        model.end_training()
     found: list[int] = []
     for start in range(0, len(given), _SOME):
         part = slice(start, start + _SOME)

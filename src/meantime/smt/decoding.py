@@ -21,6 +21,8 @@ _WASTE = 4
 _FINAL = -0.35667494393873245
 """ln 0.7: what the decoder adds to the word penalty where a sentence ends, and does not tell."""
 _BATCH = 16
+_LONGEST = 200
+"""Words in a sentence: of a longer one Thot gives nothing."""
 _FOREIGN = 0.5
 """Known words, of all, below which a text may not be in the source language."""
 
@@ -90,11 +92,16 @@ class Translator:
         candidates: int = 1,
         progress: Callable[[int, int], None] | None = None,
     ) -> Iterable[tuple[Translation, ...]]:
-        """The candidates of each text, the best first; an empty text has one, which is empty."""
+        """The candidates of each text, the best first; an empty text has one, which is empty.
+
+        Raises:
+            InputError: A text is too long.
+        """
+        every = [self.model.preparation.source_tokens(text) for text in texts]
+        # Before the work is begun.
+        refuse_long(every)
         for start in range(0, len(texts), _BATCH):
-            tokens = [
-                self.model.preparation.source_tokens(t) for t in texts[start : start + _BATCH]
-            ]
+            tokens = every[start : start + _BATCH]
             there = [" ".join(words) for words in tokens if words]
             found = iter(self._decode(there, candidates))
             for words in tokens:
@@ -123,6 +130,16 @@ class Translator:
                 best[text] = Translation(text, tuple(values), score)
         ranked = sorted(best.values(), key=lambda one: -one.score)
         return tuple(ranked[:candidates]) or (_nothing(),)
+
+
+def refuse_long(texts: Sequence[Sequence[str]]) -> None:
+    """Refuse sentences with more words than the decoder takes, which would give nothing."""
+    for number, words in enumerate(texts, start=1):
+        if len(words) > _LONGEST:
+            raise InputError(
+                f"text {number} has {len(words)} words, and the decoder takes {_LONGEST} at most; "
+                "give it a sentence a line"
+            )
 
 
 def foreign(model: Model, texts: Sequence[str]) -> str | None:

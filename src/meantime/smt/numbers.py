@@ -61,7 +61,7 @@ _NO_NUMBER = """
     说三道四 五花八门 十全十美 千方百计 千千万万 成千上万 千变万化 万无一失 独一无二 一模一样
     一举一动 一心一意 一干二净 三番五次 四通八达 五彩 六合 七巧 百万富翁 百忙 千金 万能 万象 两边
     两侧 两旁 两岸 两极 两栖 两难 初一 一半 大半 多半 对半 零食 零件 零售 零钱 千瓦 百日咳 九宫
-    三维 二维码 二手 三七
+    三维 二维码 二手 三七 十几岁 亿万 五一劳动节 五一节 五四运动 九一八
     """.split()
 _DIGIT = "零〇○一二两三四五六七八九"
 _NUMERAL = _DIGIT + "十百千万亿兆兩廿卅壹贰叁肆伍陆柒捌玖拾佰仟萬億"
@@ -374,10 +374,16 @@ def _time(found: re.Match[str]) -> str | None:
         return None
     if not 0 <= minute < 60:
         return None
-    clock = f"{hour}:{minute:02}" if minute else str(hour)
+    clock = f"{hour}:{minute:02}" if minute else f"{hour} o'clock"
+    return _time_of_day(hour, minute, part) or clock
+
+
+def _time_of_day(hour: int, minute: int, part: str) -> str | None:
+    """With a.m. or p.m., where a part of the day is named."""
     half = _HALVES.get(part)
     if half is None:
-        return clock if minute else f"{clock} o'clock"
+        return None
+    clock = f"{hour}:{minute:02}" if minute else str(hour)
     if part == "中午" and hour in (11, 12):
         half = "a.m." if hour == 11 else "p.m."
     if hour > 12:
@@ -393,6 +399,14 @@ _HALVES = {
     "中午": "p.m.", "下午": "p.m.", "傍晚": "p.m.", "晚上": "p.m.", "晚间": "p.m.",
     "夜里": "p.m.", "深夜": "p.m.",
 }  # fmt: skip
+
+
+def _digital(found: re.Match[str]) -> str | None:
+    """下午3:00, and 15:30 as it is."""
+    hour, minute = (int(found[name].translate(_FULL)) for name in ("h", "m"))
+    if hour > 24 or minute > 59:
+        return None
+    return _time_of_day(hour, minute, found["part"] or "") or f"{hour}:{minute:02}"
 
 
 def _range(found: re.Match[str]) -> str | None:
@@ -426,6 +440,12 @@ def _more(found: re.Match[str]) -> str | None:
     if value is None or value < 10:
         return None
     return f"more than {render_number(value)}"
+
+
+def _roughly(found: re.Match[str]) -> str | None:
+    """二十来个 about 20."""
+    value = value_of(found["n"] + found["u"])
+    return None if value is None else f"about {render_number(value)}"
 
 
 def _nearly(found: re.Match[str]) -> str | None:
@@ -468,7 +488,8 @@ def _money(found: re.Match[str]) -> str | None:
 def _number(found: re.Match[str]) -> str | None:
     text = found["n"]
     value = value_of(text)
-    if value is None or text in _ALONE:
+    if value is None or text in _ALONE or re.match("[0０][0-9０-９]", text):
+        # 007 is a name, and the zeros of 3:00 are no number.
         return None
     after = found.string[found.end() : found.end() + 1]
     if len(text) == 1 and HAN.match(text) and HAN.match(after) and after not in _COUNTED:
@@ -534,6 +555,12 @@ _RULES: tuple[Rule, ...] = (
     _rule("decade", rf"{_EDGE}(?:(?P<c>{_NUMBER})世纪)?(?P<n>{_NUMBER})年代", _decade),
     _rule("century", rf"{_EDGE}(?P<n>{_NUMBER})世纪", _century),
     _rule("time", _CLOCK, _time),
+    _rule(
+        "time",
+        rf"(?P<part>{_PART})?{_EDGE}(?<![:：])(?P<h>[0-9０-９]{{1,2}})[:：](?P<m>[0-9０-９]{{2}})"
+        "(?![0-9０-９:：])",
+        _digital,
+    ),
     _rule("percent", rf"百分之(?P<n>{_NUMBER}){_TO}(?:百分之)?(?P<m>{_NUMBER})", _percent_range),
     _rule("percent", rf"百分之(?P<n>{_NUMBER})", _percent),
     _rule("percent", rf"{_EDGE}(?P<n>{_ARABIC})[%％]?{_TO}(?P<m>{_ARABIC})[%％]", _percent_range),
@@ -558,7 +585,14 @@ _RULES: tuple[Rule, ...] = (
     _rule("about", rf"(?P<how>将近|大约|约有|近|约)(?P<n>{_NUMBER})(?![{_C}多几余])", _nearly),
     _rule("about", r"[几数](?:十万|百万|千万|十|百|千|万|亿)", _dozens),
     _rule(
-        "about", rf"{_EDGE}(?P<n>{_NUMBER})[多余餘](?P<u>[万亿萬億]?)(?=[{_MEASURES}人的]|$)", _more
+        "about",
+        rf"{_EDGE}(?P<n>{_NUMBER})[多余餘几](?P<u>[万亿萬億]?)(?=[{_MEASURES}人的]|$)",
+        _more,
+    ),
+    _rule(
+        "about",
+        rf"{_EDGE}(?P<n>[{_C}]*[十百千])来(?P<u>[万亿萬億]?)(?=[{_MEASURES}人])",
+        _roughly,
     ),
     _rule("half", rf"{_EDGE}(?P<n>[{_C}]+|[0-9]+)个半(?P<unit>小时|月|钟头)", _half_unit),
     _rule("half", rf"{_EDGE}(?P<n>[{_C}]+|[0-9]+)(?P<unit>小时|年|天|米|公里|公斤)半", _half_unit),
@@ -566,7 +600,7 @@ _RULES: tuple[Rule, ...] = (
     _rule("range", rf"{_EDGE}(?P<n>{_NUMBER}){_TO}(?P<m>{_NUMBER})(?![-－./月年])", _range),
     _rule(
         "range",
-        rf"{_EDGE}(?P<before>[{_C}]*[十百千万])?(?P<a>[一二两三四五六七八])(?P<b>[二三四五六七八九])"
+        rf"{_EDGE}(?P<before>[{_C}]*[十百千万])?(?P<a>[一二两三四五六七八])(?P<b>[二两三四五六七八九])"
         rf"(?P<after>[十百千万亿]+)?{_AFTER_COUNT}",
         _either,
     ),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -23,6 +26,27 @@ def load_part(name: str) -> Any:
             "training and translating need Thot, which is not installed; "
             "pip install 'meantime[smt]'"
         ) from error
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let Thot work on one core meanwhile, where it can be told so.
+
+    Threads add up their sums in the order in which they end, so that the last digits of a trained
+    model change from one training to the next; and at this size they bring no time.
+    """
+    try:
+        # What OpenMP it was linked with is found through it.
+        openmp = ctypes.CDLL(importlib.import_module("thot").__file__)
+        before = int(openmp.omp_get_max_threads())
+    except (ImportError, OSError, AttributeError, TypeError):
+        yield
+        return
+    openmp.omp_set_num_threads(1)
+    try:
+        yield
+    finally:
+        openmp.omp_set_num_threads(before)
 
 
 def load_jieba() -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -209,11 +210,13 @@ class Gathering:
         """Refuse a list that lacks candidates for a segment."""
         found = set(there)
         count = max(found, default=-1) + 1 if self._segments is None else self._segments
-        missing = [number for number in range(count) if number not in found]
+        missing = count - len(found)
         if missing or not count:
+            # Not by listing all that are missing: one wrong number may say there are billions.
+            lacking = next(number for number in itertools.count() if number not in found)
             raise InputError(
-                f"{place}: no candidate for segment {missing[0] if missing else 0} "
-                f"({len(missing) or 'all'} of {count} segments have none, counted from 0); every "
+                f"{place}: no candidate for segment {lacking} "
+                f"({missing or 'all'} of {count} segments have none, counted from 0); every "
                 "segment needs one"
             )
 

@@ -87,14 +87,14 @@ class Decoder:
                 code = self._wait(command, log, log, log_path)
         if code:
             how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
-            raise DecoderFailed(f"the decoder {how}; {_said(log_path)}")
+            raise DecoderFailed(f"the decoder {how}; {tell_end(log_path)}")
         if not nbest_path.is_file():
             raise DecoderFailed(
                 f"the decoder wrote no n-best list; it must write {nbest_path.name}, which "
-                f"{{nbest}} stands for, or print it; {_said(log_path)}"
+                f"{{nbest}} stands for, or print it; {tell_end(log_path)}"
             )
         if not nbest_path.stat().st_size:
-            raise DecoderFailed(f"the decoder's n-best list is empty; {_said(log_path)}")
+            raise DecoderFailed(f"the decoder's n-best list is empty; {tell_end(log_path)}")
 
     def _wait(self, command: str, output: object, log: object, log_path: Path) -> int:
         # In a session of its own, so that what the shell starts can be ended with it.
@@ -112,7 +112,7 @@ class Decoder:
             _end(process)
             raise DecoderFailed(
                 f"the decoder did not end within {self.timeout:g} s and was stopped; give it "
-                f"longer with --timeout, or see why it hangs; {_said(log_path)}"
+                f"longer with --timeout, or see why it hangs; {tell_end(log_path)}"
             ) from None
         except BaseException:
             _end(process)
@@ -145,9 +145,11 @@ def _alive(group: int) -> bool:
     return True
 
 
-def _said(path: Path) -> str:
+def tell_end(path: Path) -> str:
     """The end of what a decoder said, and where all of it is."""
-    lines = path.read_bytes().decode("utf-8", "replace").splitlines()
+    # Without a log the list is one that an interrupted run has left.
+    data = path.read_bytes() if path.is_file() else b""
+    lines = data.decode("utf-8", "replace").splitlines()
     if not lines:
         return "it said nothing"
     shown = ["".join(c if c.isprintable() else " " for c in line)[:300] for line in lines[-TAIL:]]

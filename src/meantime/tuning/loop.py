@@ -31,7 +31,7 @@ from meantime.errors import FormatError, InputError, UsageError
 from meantime.formats.nbest import read_nbest
 from meantime.formats.opening import encode, save
 from meantime.tuning.candidates import SPARSE, Added, Candidates, Gathering, arrange
-from meantime.tuning.decoder import Decoder
+from meantime.tuning.decoder import Decoder, tell_end
 from meantime.tuning.learning import Learner
 from meantime.tuning.statistics import Statistics
 from meantime.tuning.weights import write_weights
@@ -275,12 +275,17 @@ class _Loop:
                 if not final.is_file():
                     self._run_decoder(number, weights, final)
                 return self._take(final, weights)
-            except InputError:
+            except InputError as error:
+                told = error
                 if final.is_file():
                     # Kept to be looked at, but not taken for a good one when going on.
-                    os.replace(final, self.folder / f"nbest-{number:03}.bad")
+                    kept = self.folder / f"nbest-{number:03}.bad"
+                    os.replace(final, kept)
+                    said = tell_end(self.folder / f"decoder-{number:03}.log")
+                    text = str(error).replace(str(final), str(kept), 1)
+                    told = type(error)(f"{text}\nthe decoder ended without an error; {said}")
                 if not tries:
-                    raise
+                    raise told from error
 
     def _take(self, path: Path, weights: Mapping[str, float]) -> Added:
         """Put a list to the others."""
