@@ -13,9 +13,9 @@ import numpy
 import torch
 from torch import Tensor, nn
 
-from meantime.learned.network import FORMAT, TrainedModel
-from training.metric.layout import MACHINE
-from training.metric.material import Material
+from meantime.learned.network import FORMAT, Network, TrainedModel
+from meantime.learned.trained import raw_score
+from training.metric.data import JUDGED, UNJUDGED, held_out, read_training
 from training.metric.model import SURFACE, Judge
 
 
@@ -67,26 +67,42 @@ UPPER_OUTPUTS = (
 
 
 KNOTS = 400
-SAMPLE = 3000
+SAMPLE = 2000
 
 
-def measure_knots(scores: Tensor, material: Material, seed: int = 17) -> list[float]:
-    """Quantiles of the raw value over machine translations of the training files.
+def measure_knots(made: TrainedModel, seed: int = 17) -> list[float]:
+    """Quantiles of the exported model's raw value over machine translations of the training files.
 
     As many of each file, so that the middle is not that of the largest.
     """
     rng = numpy.random.default_rng(seed)
-    a = material.arrays
-    source = numpy.array([one.split("/")[0] for one in material.sources])
-    source = source[a["group_source"][material.row_group]]
-    known = (a["row_kind"] == MACHINE) & (a["group_set"][material.row_group] < 2)
+    network = Network(made)
+    unseen = held_out()
     values = []
-    for name in numpy.unique(source[known]):
-        rows = rng.permutation(numpy.flatnonzero(known & (source == name)))[:SAMPLE]
-        found = scores.numpy()[rows]
+    for name in (*JUDGED, *UNJUDGED):
+        rows = read_training(name, unseen)
+        some = [rows[n] for n in rng.permutation(len(rows))[:SAMPLE].tolist()]
+        found = [raw_score(network.judge([(row.hypothesis, row.reference)])[0]) for row in some]
+        print(f"{name}: {len(found)} translations scored for the scale", flush=True)
         # Where a file has fewer rows each counts for more.
-        values.append(numpy.quantile(found[~numpy.isnan(found)], numpy.linspace(0, 1, 2000)))
+        values.append(numpy.quantile(found, numpy.linspace(0, 1, SAMPLE)))
     return numpy.quantile(numpy.concatenate(values), numpy.linspace(0, 1, KNOTS + 1)).tolist()
+
+
+def put_knots(made: TrainedModel, knots: Sequence[float]) -> TrainedModel:
+    """The model with its scale, and a hash of what it is now."""
+    settings = dict(made.configuration)
+    settings["knots"] = [round(float(one), 5) for one in knots]
+    _write(made.folder, settings)
+    return TrainedModel(made.folder)
+
+
+def _write(folder: Path, settings: dict[str, Any]) -> None:
+    path = folder / "configuration.json"
+    settings.pop("hash", None)
+    path.write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
+    settings["hash"] = TrainedModel(folder).compute_hash()
+    path.write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
 
 
 def _example(length: int, seed: int) -> Tensor:
@@ -99,11 +115,10 @@ def export(
     model: Judge,
     out: Path,
     tokenizer: Path,
-    knots: Sequence[float],
     name: str,
     notes: dict[str, Any],
 ) -> TrainedModel:
-    """Write the shipped folder, and beside it one in fp32 to compare with."""
+    """Write the folder to ship, still without its scale, and beside it one in fp32 to compare."""
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     model = model.eval().float()
@@ -151,11 +166,8 @@ def export(
             "name": name if kind == "int8" else f"{name}-{kind}",
             "precision": kind,
             "sizes": model.c.as_dict(),
-            "knots": [round(float(one), 5) for one in knots],
+            "knots": [0.0, 1.0],
             **notes,
         }
-        path = folder / "configuration.json"
-        path.write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
-        settings["hash"] = TrainedModel(folder).compute_hash()
-        path.write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
+        _write(folder, settings)
     return TrainedModel(out)

@@ -34,8 +34,9 @@ FORMAT = 1
 KEPT = 2048
 """Texts whose states are kept, 40 kB each or so."""
 
-WINDOW = 254
-"""Pieces of a text that are read at once; what is longer is read in parts beside each other."""
+WINDOW = 126
+"""Pieces of a text that are read at once, as many as the longest it learned from has; what is longer
+is read in parts beside each other."""
 
 Floats = NDArray[numpy.float32]
 
