@@ -155,11 +155,15 @@ def test_metrics_that_need_analysis_get_it_and_sign_it() -> None:
     assert toy.asked == 9
 
 
-def test_a_language_the_analyser_does_not_know_is_refused() -> None:
+@pytest.mark.parametrize(
+    ("lang", "message"),
+    [("ja", r"english .*'ja'"), ("zh", r"no Chinese parser yet .*'zh'.*--analyser unparsed")],
+)
+def test_a_language_the_analyser_does_not_know_is_refused(lang: str, message: str) -> None:
     corpus = Corpus(
-        (Segment("1", (Sentence("狗", lang="zh"),)),), {"s": (Sentence("狗", lang="zh"),)}
+        (Segment("1", (Sentence("狗", lang=lang),)),), {"s": (Sentence("狗", lang=lang),)}
     )
-    with pytest.raises(UnsupportedLanguage, match=r"english .*'zh'"):
+    with pytest.raises(UnsupportedLanguage, match=message):
         score(corpus, ["stm"])
 
 
