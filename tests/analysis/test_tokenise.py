@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import html
+import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from meantime.analysis.tokenise import tokenise
+from meantime.analysis.tokenise import _TOKEN, _walk, tokenise
 
 
 @pytest.mark.parametrize(
@@ -78,3 +79,28 @@ def test_tokens_cover_the_text_in_order(text: str) -> None:
 @given(st.lists(st.sampled_from(["dog", "bit", "it", ",", "(", "5"]), min_size=1, max_size=10))
 def test_spaced_words_stay_themselves(words: list[str]) -> None:
     assert [token.text for token in tokenise(" ".join(words))] == words
+
+
+_PIECES = [
+    "a", "é", "B.", "-", "+", "_", ".", ",", "@", "#", "'s", "com", ".com", ".org/", "co.uk",
+    "www.", "http://", "1", "12", "/", ":", ")", "!", "$", "犬", "👍", "\x07", "\u200b", "<", "”",
+    "x@y.org", "non-", "'",
+]  # fmt: skip
+
+
+@settings(max_examples=1000, deadline=None)
+@given(st.lists(st.sampled_from(_PIECES), max_size=14).map("".join))
+def test_long_stretches_are_read_by_the_same_rules(text: str) -> None:
+    plain = [(one.lastgroup, one.span()) for one in _TOKEN.finditer(text)]
+    assert [(one.lastgroup, one.span()) for one in _walk(text, 0, len(text))] == plain
+
+
+@pytest.mark.parametrize(
+    "piece", ["a-", "a.", "a+", "1,", "a@", "a'", "-", "x.com/", "http://", "é_"]
+)
+@pytest.mark.parametrize("end", ["", "@", ".", ".co", "@b"])
+def test_the_time_grows_with_the_length_alone(piece: str, end: str) -> None:
+    start = time.process_time()
+    tokenise(piece * 30_000 + end)
+    # What grew with its square took minutes.
+    assert time.process_time() - start < 5

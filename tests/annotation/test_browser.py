@@ -508,6 +508,81 @@ def test_two_tabs_and_a_double_click(site, visit, truth) -> None:
     assert store.task(task).answer["frames"][0]["roles"][0]["spans"] == [[1, 2]]
 
 
+def _tab_to(page, id: str) -> None:
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.id") == id:
+            return
+    raise AssertionError(f"the keyboard never gets to {id}")
+
+
+def test_judging_with_the_keyboard_alone(site, visit, truth) -> None:
+    store, _ = site
+    one = truth["2"]
+    settings = {"judges": 1, "annotators": 2, "control": False}
+    campaign = _new(store, "keys judge", [one.new()], **settings)
+    readers = [store.add_person(campaign, f"ann {n}", Role.ANNOTATOR) for n in range(7)]
+    judge = store.add_person(campaign, "judy", Role.JUDGE)
+    Simulation(store, {"2": one}, Settings(), random.Random(1), None, 0.0).work(readers)
+    page = visit(judge, "/work")
+    _tab_to(page, "next")
+    page.keyboard.press("Enter")
+    _ready(page)
+    task = page.url.rsplit("/", 1)[1]
+    _tab_to(page, "match-0")
+    # The first choice of the list is none: "choose…".
+    page.keyboard.press("ArrowDown")
+    page.wait_for_selector(".roles")
+    _saved(page)
+    assert page.evaluate("document.activeElement.id") == "match-0"
+    for role in range(page.locator(".roles > li:not(.extra)").count()):
+        _tab_to(page, f"role-0-{role}")
+        if page.input_value(f"#role-0-{role}") == "":
+            page.keyboard.press("End")
+            _until(page, f"document.getElementById('role-0-{role}').value === 'none'")
+        else:
+            _tab_to(page, f"verdict-0-{role}-correct")
+            page.keyboard.press("Space")
+            page.wait_for_selector(f"#verdict-0-{role}-correct[aria-pressed=true]")
+            assert page.evaluate("document.activeElement.id") == f"verdict-0-{role}-correct"
+        _saved(page)
+    before = page.url
+    _tab_to(page, "done")
+    page.keyboard.press("Enter")
+    _next_page(page, before)
+    assert store.task(task).state == "done"
+
+
+def test_ordering_with_the_keyboard_alone(site, visit, truth) -> None:
+    store, _ = site
+    campaign = _new(store, "keys order", [truth["1"].new()], rankers=1)
+    page = visit(store.add_person(campaign, "rose", Role.RANKER), "/work")
+    _tab_to(page, "next")
+    page.keyboard.press("Enter")
+    _ready(page)
+    task = page.url.rsplit("/", 1)[1]
+    first, second, third = store.task(task).answer["order"]
+    _tab_to(page, "down-0")
+    page.keyboard.press("Space")
+    _saved(page)
+    assert store.task(task).answer["order"] == [second, first, third]
+    # The keyboard stays with the translation that moved, and at the end can take it back.
+    assert page.evaluate("document.activeElement.id") == "down-1"
+    page.keyboard.press("Space")
+    _saved(page)
+    assert store.task(task).answer["order"] == [second, third, first]
+    assert page.evaluate("document.activeElement.id") == "up-2"
+    _tab_to(page, "undo")
+    page.keyboard.press("Enter")
+    _saved(page)
+    assert store.task(task).answer["order"] == [second, first, third]
+    assert page.evaluate("document.activeElement.id") == "undo"
+    _tab_to(page, "done")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/work?none=1")
+    assert store.task(task).state == "done"
+
+
 def test_rating_by_number_key(site, visit, truth) -> None:
     store, _ = site
     campaign = _new(store, "rate", [truth["1"].new()], raters=1)

@@ -427,6 +427,18 @@ def test_no_metric_reads_a_file_of_the_server(world, metric) -> None:
     assert "too long" in unescape(long.text)
 
 
+def test_what_is_too_much_is_refused_and_not_cut_off(world) -> None:
+    own, one, store = world["people"][Role.ADMINISTRATOR], world["one"], world["store"]
+    page = own.get(f"/campaigns/{one}/results", params={"metrics": "bleu " * 9})
+    assert "9 metrics; name up to 8" in unescape(page.text)
+    before = len(store.people(one))
+    for names, count in (("a\n" * 201, 201), ("\n \n", 0)):
+        answer = own.post(f"/campaigns/{one}/people", names=names, role="judge")
+        assert answer.status_code == 400
+        assert f"{count} names; give 1 to 200 at a time" in unescape(answer.text)
+    assert len(store.people(one)) == before
+
+
 def test_packed_files_are_opened_no_further_than_the_limit(small) -> None:
     app = create_app(small, Config(secret=SECRET, most_bytes=100_000))
     owner = Person(app, small, small.add_person(None, "owner", Role.ADMINISTRATOR))

@@ -207,6 +207,25 @@ def test_differences_are_marked_by_more_than_colour(visit) -> None:
     assert int(weight) >= 600
 
 
+def test_without_spaces_every_character_counts(browser, tmp_path) -> None:
+    texts = {"a": "部长签署了合同，SK-II。", "b": "部长没有签署合同，SK-II。"}
+    outputs = {name: (Sentence(text, "zh"),) for name, text in texts.items()}
+    corpus = Corpus((Segment("1", (Sentence(texts["b"], "zh"),)),), outputs)
+    measured = measure(corpus, ["bleu"])
+    report = gather(measured, compare(measured, resamples=100, trials=100), Findings())
+    path = tmp_path / "report.html"
+    path.write_text(render_html(report), encoding="utf-8")
+    with page_in(browser, allowed=path.as_uri()) as page:
+        page.goto(path.as_uri())
+        until(page, "document.documentElement.dataset.ready === 'yes'")
+        assert page.inner_text("#found") == "1 segment"
+        assert "2 systems, 1 segment;" in page.inner_text("#method")
+        page.locator(".row").click()
+        block = page.locator(".output", has=page.get_by_text("a", exact=True))
+        assert block.locator("u").all_inner_texts() == ["了"]
+        assert block.locator(".text").inner_text() == texts["a"]
+
+
 def test_texts_cannot_act(visit) -> None:
     page = visit()
     page.fill("#page", "4")

@@ -228,6 +228,13 @@ def test_the_command_writes_it(tmp_path, capsys) -> None:
     assert not (tmp_path / "no").exists()
 
 
+def test_a_report_without_explanations_says_so() -> None:
+    made = corpus({"a": ["x"], "b": ["y"]}, ["x"])
+    bare = report(made, explanations=0)
+    assert "Explanations were left out." in bare.notes
+    assert not [note for note in bare.notes if "0 of" in note]
+
+
 def test_a_warning_of_many_systems_is_told_once() -> None:
     looping = ["no no no no no no no no", "a b c d e f g", "h i j k l m n"]
     systems = dict.fromkeys(("one", "<two>", "three"), looping)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 
@@ -49,37 +50,49 @@ _WIDE = (
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff"
     r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003134f]"
 )
+_LONG = 200
+"""Characters between spaces from which on the rules are tried with care: see `_walk`."""
+_MAIL_NAME, _MAIL_HOST = r"[\w.+-]+", r"@[\w-]+(?:\.[\w-]+)+"
+_SITE_NAME = r"[\w-]+"
+_SITE_REST = r"\.(?:com|org|net|edu|gov|info|co\.uk)\b(?:/[^\s<>\"“”]*[\w/])?"
 _EMOJI = (
     r"(?:[\U0001f1e6-\U0001f1ff]{2}"
     r"|[\u2190-\u2bff\u3030\u303d\U0001f000-\U0001faff][\ufe0f\U0001f3fb-\U0001f3ff]*"
     r"(?:\u200d[\u2190-\u2bff\U0001f000-\U0001faff][\ufe0f\U0001f3fb-\U0001f3ff]*)*)"
 )
-_TOKEN = re.compile(
-    "|".join(
-        (
-            r"(?P<url>(?:https?://|ftp://|www\.)[^\s<>\"“”]+[^\s<>\"“”.,;:!?')\]}’]"
-            r"|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
-            r"|[\w-]+\.(?:com|org|net|edu|gov|info|co\.uk)\b(?:/[^\s<>\"“”]*[\w/])?)",
-            r"(?P<emoticon>[:;=8][-o*']?[)\](\[dDpP/\\|](?!\w)|<3)",
-            rf"(?P<wide>{_WIDE})",
-            rf"(?P<emoji>{_EMOJI})",
-            r"(?P<tag>[#@](?=[^\W\d])\w+)",
-            r"(?P<phone>\+?[0-9]{1,3}(?:[-.][0-9]{3,4}){2,3}\b)",
-            r"(?P<date>[0-9]{1,4}/[0-9]{1,2}(?:/[0-9]{1,4})?(?![\w/]))",
-            r"(?P<number>[0-9]+(?:[.,:][0-9]+)*(?:st|nd|rd|th|s|'s|’s)?(?![^\W_])|\.[0-9]+)",
-            rf"(?P<acronym>(?:{_LETTER}\.){{2,}}(?:{_LETTER}(?![^\W_]))?)",
-            r"(?P<money>[A-Z]{0,3}\$)",
-            r"(?P<year>['’][0-9]{2}s?(?!\w))",
-            r"(?P<clitic>['’](?i:s|m|d|re|ve|ll)(?!\w))",
-            rf"(?P<affixed>(?i:{'|'.join(sorted(_PREFIXES))})-{_LETTER}+(?!['’\w.])"
-            rf"|{_LETTER}+-(?i:{'|'.join(sorted(_SUFFIXES))})(?![\w.]))",
-            rf"(?P<word>(?!{_WIDE})[^\W_](?:(?!{_WIDE})(?:\w|[\u0300-\u036f\u00ad])"
-            rf"|[&](?={_LETTER})|['’](?={_LETTER})|[.](?=[0-9]))*(?:\.(?![.\w]))?)",
-            r"(?P<dots>\.{2,}|…)",
-            r"(?P<marks>(?P<mark>[!?])[!?]*|--+|==+|__+|\*\*+|~~+|##+|''|``|<<|>>)",
-            r"(?P<other>[^\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060\ufeff])",
-        )
-    )
+
+
+def _compile(*addresses: str) -> re.Pattern[str]:
+    """The rules, the first that fits wins; with so many kinds of addresses."""
+    return re.compile("|".join((f"(?P<url>{'|'.join(addresses)})", *_RULES)))
+
+
+_LINK = r"(?:https?://|ftp://|www\.)[^\s<>\"“”]+[^\s<>\"“”.,;:!?')\]}’]"
+_RULES = (
+    r"(?P<emoticon>[:;=8][-o*']?[)\](\[dDpP/\\|](?!\w)|<3)",
+    rf"(?P<wide>{_WIDE})",
+    rf"(?P<emoji>{_EMOJI})",
+    r"(?P<tag>[#@](?=[^\W\d])\w+)",
+    r"(?P<phone>\+?[0-9]{1,3}(?:[-.][0-9]{3,4}){2,3}\b)",
+    r"(?P<date>[0-9]{1,4}/[0-9]{1,2}(?:/[0-9]{1,4})?(?![\w/]))",
+    r"(?P<number>[0-9]+(?:[.,:][0-9]+)*(?:st|nd|rd|th|s|'s|’s)?(?![^\W_])|\.[0-9]+)",
+    rf"(?P<acronym>(?:{_LETTER}\.){{2,}}(?:{_LETTER}(?![^\W_]))?)",
+    r"(?P<money>[A-Z]{0,3}\$)",
+    r"(?P<year>['’][0-9]{2}s?(?!\w))",
+    r"(?P<clitic>['’](?i:s|m|d|re|ve|ll)(?!\w))",
+    rf"(?P<affixed>(?i:{'|'.join(sorted(_PREFIXES))})-{_LETTER}+(?!['’\w.])"
+    rf"|{_LETTER}+-(?i:{'|'.join(sorted(_SUFFIXES))})(?![\w.]))",
+    rf"(?P<word>(?!{_WIDE})[^\W_](?:(?!{_WIDE})(?:\w|[\u0300-\u036f\u00ad])"
+    rf"|[&](?={_LETTER})|['’](?={_LETTER})|[.](?=[0-9]))*(?:\.(?![.\w]))?)",
+    r"(?P<dots>\.{2,}|…)",
+    r"(?P<marks>(?P<mark>[!?])[!?]*|--+|==+|__+|\*\*+|~~+|##+|''|``|<<|>>)",
+    r"(?P<other>[^\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060\ufeff])",
+)
+_TOKEN = _compile(_LINK, _MAIL_NAME + _MAIL_HOST, _SITE_NAME + _SITE_REST)
+_NO_ADDRESS = _compile(_LINK)
+_ADDRESSES = tuple(
+    (re.compile(name), re.compile(rest))
+    for name, rest in ((_MAIL_NAME, _MAIL_HOST), (_SITE_NAME, _SITE_REST))
 )
 
 _CHUNK = re.compile(r"\S+")
@@ -136,7 +149,8 @@ def _split(text: str, places: list[int] | None) -> list[Token]:
 
 def _split_chunk(text: str, begin: int, until: int, last: int, tokens: list[Token]) -> None:
     """What stands between two spaces, by the rules."""
-    for match in _TOKEN.finditer(text, begin, until):
+    few = until - begin < _LONG
+    for match in _TOKEN.finditer(text, begin, until) if few else _walk(text, begin, until):
         kind = match.lastgroup
         start, end = match.span()
         unfinished = kind == "acronym" and len(match[0]) < 4 and not match[0].endswith(".")
@@ -144,6 +158,29 @@ def _split_chunk(text: str, begin: int, until: int, last: int, tokens: list[Toke
             _split_word(text, start, end, last, tokens)
         else:
             tokens.append(Token(match[0], start, end))
+
+
+def _walk(text: str, begin: int, until: int) -> Iterator[re.Match[str]]:
+    """The same matches, in time that grows with the length alone.
+
+    Whether an address begins somewhere is seen at the end of its name, which may be far. All places
+    within a name have the same end, so it is looked at once for all of them.
+    """
+    ends = [begin, begin]
+    found = [False, False]
+    place = begin
+    while place < until:
+        for number, (name, rest) in enumerate(_ADDRESSES):
+            if place >= ends[number]:
+                run = name.match(text, place, until)
+                ends[number] = run.end() if run else place + 1
+                found[number] = run is not None and bool(rest.match(text, run.end(), until))
+        match = (_TOKEN if any(found) else _NO_ADDRESS).match(text, place, until)
+        if match is None:
+            place += 1
+            continue
+        yield match
+        place = match.end()
 
 
 def _split_word(text: str, start: int, end: int, last: int, tokens: list[Token]) -> None:

@@ -77,6 +77,8 @@ def gather(
     explained = explain_all(measured, comparison, most=explanations, jobs=jobs, progress=progress)
     if not explained.metrics:
         notes.append("None of these metrics explains its scores; meant, ter, wer and meteor do.")
+    elif not explained.segments:
+        notes.append("Explanations were left out.")
     elif len(explained.segments) < explained.asked:
         notes.append(
             f"Explanations are here for {len(explained.segments):,} of {explained.asked:,} "

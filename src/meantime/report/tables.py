@@ -204,6 +204,7 @@ def _documents(metric: MetricComparison, systems: Sequence[str]) -> Table:
 def _legend(comparison: Comparison, hidden: int, documents: bool) -> list[str]:
     """How to read the tables, and how they were made."""
     settings = comparison.settings
+    count = len(comparison.corpus.segments)
     used = "randomisation" if settings.test is Test.RANDOMISATION else "bootstrap"
     corrections = {
         Correction.HOLM: f"p {used} by Holm's method",
@@ -211,7 +212,7 @@ def _legend(comparison: Comparison, hidden: int, documents: bool) -> list[str]:
         Correction.NONE: f"p {used} as it is",
     }
     lines = [
-        f"{len(comparison.systems)} systems, {len(comparison.corpus.segments)} segments; "
+        f"{len(comparison.systems)} systems, {count} segment{'' if count == 1 else 's'}; "
         f"{settings.resamples} bootstrap samples, {settings.trials} randomisation trials, "
         f"seed {settings.seed}",
         f"corrected: {corrections[settings.correction]}, for {settings.comparisons} "

@@ -61,6 +61,10 @@ from meantime.web import refuse_files
 
 router = APIRouter()
 _LABEL_ROWS = 12
+_AT_ONCE = 200
+"""People who are invited at once."""
+_METRICS = 8
+"""Metrics that are computed at once."""
 
 
 @router.get("/campaigns")
@@ -447,9 +451,9 @@ async def invite(request: Request, here: Here, me: Administrator, own: Own) -> R
         links: list[tuple[Person, str]] = []
         names = [name for name in texts.get("names", "").splitlines() if name.strip()]
         try:
-            if not names:
-                raise InputError("Give at least one name.")
-            for name in names[:200]:
+            if not 0 < len(names) <= _AT_ONCE:
+                raise InputError(f"{len(names)} names; give 1 to {_AT_ONCE} at a time.")
+            for name in names:
                 person = here.store.add_person(own.id, name, Role(role), by=me.id)
                 secret = here.store.make_link(person.id, days=int(days), by=me.id)
                 links.append((person, secret))
@@ -509,7 +513,9 @@ def _results(here: Site, own: Campaign) -> Results:
 
 def _correlations(here: Site, own: Campaign, metrics: str) -> tuple[Correlation, ...]:
     """Of HMEANT and of up to eight metrics, named with spaces between."""
-    named = metrics.split()[:8]
+    named = metrics.split()
+    if len(named) > _METRICS:
+        raise UsageError(f"{len(named)} metrics; name up to {_METRICS}")
     for one in named:
         refuse_files(one)
     data = here.store.everything(own.id)

@@ -65,7 +65,7 @@
       waiting.shift();
       // What was refused makes what was to follow it meaningless.
       if (!answer.ok) waiting.length = 0;
-      show(text);
+      show(text, answer.ok ? follow(next.fields) : "");
       if (!answer.ok) {
         for (const [field, content] of next.fields) {
           const box = field === "word" && document.getElementById(`w${content}`);
@@ -77,16 +77,25 @@
     sending = false;
   };
 
-  const show = (text) => {
+  // The button of a translation that was moved is elsewhere now: who pressed it may press it again.
+  const follow = (fields) => {
+    const said = fields.find(([field]) => field === "do");
+    const found = said && /^(up|down):(\d+)$/.exec(said[1]);
+    return found ? `${found[1]}-${Number(found[2]) + (found[1] === "up" ? -1 : 1)}` : "";
+  };
+
+  const show = (text, goal) => {
     const active = document.activeElement;
     const kept = selected().map((box) => box.id);
-    const id = active && work.contains(active) ? active.id : "";
+    const id = active && work.contains(active) ? goal || active.id : "";
     work.innerHTML = text;
     for (const one of kept) {
       const box = document.getElementById(one);
       if (box) box.checked = true;
     }
-    const again = (id && document.getElementById(id)) || (id && work.querySelector("input:not([type=hidden]), select, button:not(.default)"));
+    let same = id && document.getElementById(id);
+    if (same && same.disabled) same = document.getElementById(id.replace(/^(up|down)/, (way) => (way === "up" ? "down" : "up")));
+    const again = same || (id && work.querySelector("input:not([type=hidden]), select, button:not(.default)"));
     if (again) again.focus({ preventScroll: true });
     const message = work.querySelector("[role=alert]");
     if (message) message.scrollIntoView({ block: "nearest" });

@@ -153,11 +153,9 @@ function openReport(draw) {
     made.push(text.slice(from));
     return made;
   }
-  function split(text) {
-    const words = text.split(/(\s+)/).filter((one) => one);
-    // Without spaces every character counts.
-    return words.length < 3 && text.length > 12 ? [...text] : words;
-  }
+  // Of scripts that are written without spaces every character counts.
+  const PIECES = /\s+|[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u{20000}-\u{3134f}]|[^\s\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u{20000}-\u{3134f}]+/gu;
+  const split = (text) => text.match(PIECES) || [];
   function different(text, reference) {
     const ours = split(text), theirs = split(reference).filter((one) => one.trim());
     const words = ours.filter((one) => one.trim());
@@ -266,7 +264,7 @@ function openReport(draw) {
     const part = shown.slice(first, first + PAGE);
     $("list").replaceChildren(...part.map(row));
     const all = data.ids.length.toLocaleString("en");
-    $("found").textContent = shown.length
+    $("found").textContent = shown.length && data.ids.length === 1 ? "1 segment" : shown.length
       ? `${first + 1}–${first + part.length} of ${shown.length.toLocaleString("en")} segments${shown.length < data.ids.length ? ` (${all} in all)` : ""}`
       : `No segment of ${all} fits. Reset to see all.`;
     $("pager").hidden = pages < 2;
