@@ -186,17 +186,18 @@ def table_correlations(test: Test, svm: dict[str, Cell], number: int, both: bool
     if test.judged.other is not None:
         values = {"Human (MQM)": test.judged.other[machine], **values}
     first = next(iter(svm))
-    head = "" if both else f" p against {first} |"
-    lines = [f"| Metric | Pearson [95 %] | Spearman | thesis |{head}"]
-    lines += ["|---|---:|---:|---:|" + ("" if both else "---:|")]
+    head = "" if both else f" thesis | p against {first} |"
+    lines = [f"| Metric | Pearson [95 %] | Spearman |{head}"]
+    lines += ["|---|---:|---:|" + ("" if both else "---:|---:|")]
     for name, column in values.items():
         r = pearson(test.people, column)
         ends = fisher_interval(r, len(column))
         old = THESIS.get(name.split(" ")[0].split(",")[0])
-        thesis = "" if old is None or both else f"{old[0]:.2f}, {old[1]:.2f}"
+        thesis = "" if old is None else f"{old[0]:.2f}, {old[1]:.2f}"
         line = (f"| {name} | {r:.3f} [{ends.low:.3f}, {ends.high:.3f}] | "
-                f"{spearman(test.people, column):.3f} | {thesis} |")  # fmt: skip
+                f"{spearman(test.people, column):.3f} |")  # fmt: skip
         if not both:
+            line += f" {thesis} |"
             same = name == first
             p = "" if same else f"{williams_test(test.people, values[first], column).p_value:.3f}"
             line += f" {p} |"
