@@ -22,11 +22,11 @@ from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-from meantime import Pair, Segment, Sentence, create
+from meantime import Level, Pair, Segment, Sentence, create
 from meantime.analysis import open_analyser
-from meantime.metrics import tokens
 from meantime.protocols import Metric
-from meantime.scoring import BATCH
+from meantime.scoring import BATCH, score_many
+from strings import forget
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT.parent / "shared" / "data" / "wmt" / "wmt21-news-zhen-mqm.tsv.gz"
@@ -68,9 +68,9 @@ def analysed(pairs: list[tuple[str, str]], threads: int) -> list[Pair]:
 
 
 def measure(metric: Metric, pairs: list[Pair]) -> None:
-    """All rows, in the batches the command uses."""
+    """The scores of all segments, in the batches the command uses."""
     for start in range(0, len(pairs), BATCH):
-        metric.measure(pairs[start : start + BATCH])
+        score_many(metric, metric.measure(pairs[start : start + BATCH]), Level.SEGMENT)
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -84,7 +84,7 @@ def rate(specification: str, pairs: list[Pair]) -> tuple[float, float]:
     """Pairs a second at first and again: word similarities and tokens are then remembered."""
     metric = create(specification).prepare([pair.segment for pair in pairs])
     metric.measure(pairs[:2])
-    tokens.tokenise.cache_clear()
+    forget()
     first = len(pairs) / seconds(lambda: measure(metric, pairs))
     return first, len(pairs) / seconds(lambda: measure(metric, pairs))
 
