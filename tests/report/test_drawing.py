@@ -114,7 +114,27 @@ def test_marks_name_what_differs() -> None:
     assert ter["b"][ter["r"].index("not")] == "m"
     drawn = draw_svg(meant)
     assert "missing" in drawn
-    assert "−0.110" in drawn
+    assert "−0.050" in drawn
+
+
+def test_marks_name_actors_that_changed_places_and_no_mere_order() -> None:
+    reference = "The soldiers attacked the rebels on Monday."
+    texts = (
+        "On Monday the rebels were attacked by the soldiers.",
+        "The rebels attacked the soldiers on Monday.",
+    )
+    corpus = Corpus(
+        tuple(Segment(str(n), (Sentence(reference),)) for n in range(2)),
+        {"a": tuple(map(Sentence, texts))},
+    )
+    measured = measure_corpus(corpus, ["meant"])
+    [metric] = measured.metrics
+    explained = [metric.explain(pair) for pair in measured.corpus.pairs("a")]
+    assert any(fact.kind == "order" for fact in explained[0].facts)
+    moved, exchanged = map(figure, explained)
+    assert "f" not in moved["a"] + moved["b"]
+    named = [word for word, mark in zip(exchanged["h"], exchanged["a"], strict=True) if mark == "f"]
+    assert named == ["The", "rebels", "the", "soldiers"]
 
 
 def test_agreeing_neighbours_are_drawn_together() -> None:

@@ -16,7 +16,8 @@ what would act on a reader is replaced by `�`.
     l  losses       [points, what]
 
 Marks: `.` nothing to say, `w` unlike anything on the other side, `m` missing, `x` too much, `f` a
-number, name, negation or modal word that only this side has.
+number, name, negation or modal word that only this side has, or one of two actors that have changed
+places.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ Figure = dict[str, Any]
 
 LOSSES = 5
 """So many losses are named."""
-UNLIKE = 0.5
-"""Words less similar than this to any on the other side are marked."""
+UNLIKE = 0.35
+"""Words less similar than this to any on the other side are marked: a cosine of 0.7, cubed."""
 SAME = frozenset({"match", "exact"})
 """Labels of parts that agree; neighbours are drawn together."""
 TOGETHER = 3
@@ -152,7 +153,10 @@ def _marks(explanation: Explanation) -> tuple[str, str]:
     if frames:
         _spare_shared(explanation, frames, left, right)
     for fact in getattr(explanation, "facts", ()):
-        _put(left if fact.side == "hypothesis" else right, (fact.span,), "f")
+        # Neighbours torn apart are everywhere once something has moved: they would hide the rest.
+        if fact.kind != "order":
+            spans = (fact.span,) if fact.other is None else (fact.span, fact.other)
+            _put(left if fact.side == "hypothesis" else right, spans, "f")
     return "".join(left), "".join(right)
 
 
