@@ -137,6 +137,26 @@ def test_marks_name_actors_that_changed_places_and_no_mere_order() -> None:
     assert named == ["The", "rebels", "the", "soldiers"]
 
 
+def test_order_is_one_loss_with_its_dearest_places() -> None:
+    corpus = Corpus(
+        (Segment("1", (Sentence("The committee rejected the proposal on Monday."),)),),
+        {"a": (Sentence("On Monday, the proposal was turned down by the committee."),)},
+    )
+    measured = measure_corpus(corpus, ["meant"])
+    [pair] = measured.corpus.pairs("a")
+    explained = measured.metrics[0].explain(pair)
+    (order,) = [loss for loss in losses(explained) if loss.what.startswith("order: ")]
+    (component,) = [one for one in explained.components if one.name == "order"]
+    assert order.points == pytest.approx(component.weight * (1 - component.value))
+    dearest = max(
+        (fact for fact in explained.facts if fact.kind == "order"), key=lambda one: one.loss
+    )
+    tokens = getattr(explained, f"{dearest.side}_tokens")
+    words = " ".join(tokens[dearest.span.start : dearest.span.end])
+    assert order.what.startswith(f"order: torn apart at {words!r}, ")
+    assert order.what.endswith(", …")
+
+
 def test_agreeing_neighbours_are_drawn_together() -> None:
     corpus = Corpus((Segment("1", (Sentence("a b c d e"),)),), {"a": (Sentence("a b c d e"),)})
     measured = measure_corpus(corpus, ["ter"])

@@ -9,6 +9,8 @@ from typing import Any
 from meantime.types import Explanation, Span
 
 SIDES = {"hypothesis": "too much", "reference": "missing"}
+TORN = 3
+"""So many places where neighbours are torn apart are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,7 @@ def losses(explanation: Explanation) -> list[Loss]:
             else:
                 what = f"{phrase.role} of {predicate!r}: {ours!r} for {theirs!r}"
             found.append(Loss(phrase.loss, what))
+    torn: list[Loss] = []
     for fact in getattr(explanation, "facts", ()):
         tokens = (
             explanation.hypothesis_tokens
@@ -53,15 +56,26 @@ def losses(explanation: Explanation) -> list[Loss]:
         )
         word = span_words(tokens, (fact.span,))
         if fact.kind == "order":
-            found.append(Loss(fact.loss, f"torn apart: {word!r} of the {fact.side}"))
+            torn.append(Loss(fact.loss, word))
             continue
         if fact.kind == "actors":
             other = span_words(tokens, (fact.other,))
             found.append(Loss(fact.loss, f"changed places: {word!r} and {other!r}"))
             continue
         found.append(Loss(fact.loss, f"{SIDES[fact.side]}: {fact.kind} {word!r}"))
+    if torn:
+        found.append(_order_loss(torn))
     found += _word_losses(explanation)
     return sorted(found, key=lambda loss: -loss.points)
+
+
+def _order_loss(torn: Sequence[Loss]) -> Loss:
+    """What order costs as a whole: each place alone says little, and there are many."""
+    dearest = sorted(torn, key=lambda loss: -loss.points)
+    words = list(dict.fromkeys(repr(one.what) for one in dearest))
+    more = ", …" if len(words) > TORN else ""
+    where = ", ".join(words[:TORN]) + more
+    return Loss(sum(one.points for one in torn), f"order: torn apart at {where}")
 
 
 def _word_losses(explanation: Explanation) -> list[Loss]:
