@@ -22,10 +22,11 @@ from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-from meantime import Pair, Segment, Sentence, create
+from meantime import Level, Pair, Segment, Sentence, create
 from meantime.analysis import open_analyser
 from meantime.protocols import Metric
-from meantime.scoring import BATCH
+from meantime.scoring import BATCH, score_many
+from strings import forget
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT.parent / "shared" / "data" / "wmt" / "wmt21-news-zhen-mqm.tsv.gz"
@@ -67,9 +68,9 @@ def analysed(pairs: list[tuple[str, str]], threads: int) -> list[Pair]:
 
 
 def measure(metric: Metric, pairs: list[Pair]) -> None:
-    """All rows, in the batches the command uses."""
+    """The scores of all segments, in the batches the command uses."""
     for start in range(0, len(pairs), BATCH):
-        metric.measure(pairs[start : start + BATCH])
+        score_many(metric, metric.measure(pairs[start : start + BATCH]), Level.SEGMENT)
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -80,15 +81,17 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def rate(specification: str, pairs: list[Pair]) -> tuple[float, float]:
-    """Pairs a second at first and again: word similarities are then remembered."""
+    """Pairs a second at first and again: word similarities and tokens are then remembered."""
     metric = create(specification).prepare([pair.segment for pair in pairs])
     metric.measure(pairs[:2])
+    forget()
     first = len(pairs) / seconds(lambda: measure(metric, pairs))
     return first, len(pairs) / seconds(lambda: measure(metric, pairs))
 
 
 def from_text(pairs: list[tuple[str, str]], specification: str) -> tuple[float, float]:
     """Seconds of the bare analyser, and of analysing and scoring, on one thread."""
+    analysed(pairs[:20], 1)
     alone = seconds(lambda: analysed(pairs, 1))
 
     def both() -> None:
@@ -110,6 +113,11 @@ def _peak(count: int, specification: str) -> float:
     metric = create(specification).prepare([pair.segment for pair in some])
     many = (some * (count // len(some) + 1))[:count]
     measure(metric, many)
+    status = Path("/proc/self/status")
+    if status.is_file():
+        # What getrusage says begins with the peak of the process that started this one.
+        [line] = [one for one in status.read_text().splitlines() if one.startswith("VmHWM")]
+        return int(line.split()[1]) / 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 

@@ -35,8 +35,9 @@ KEPT = 2048
 """Texts whose states are kept, 40 kB each or so."""
 
 WINDOW = 126
-"""Pieces of a text that are read at once, as many as the longest it learned from has; what is longer
-is read in parts beside each other."""
+"""Pieces of a text that are read at once, as many as the longest it learned from has.
+
+What is longer is read in parts beside each other."""
 
 Floats = NDArray[numpy.float32]
 

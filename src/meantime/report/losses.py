@@ -13,6 +13,8 @@ SMALLEST = 0.0005
 """What costs less is not named."""
 UNLIKE = 0.5
 """Words less similar than this to any on the other side count as not there."""
+TORN = 3
+"""So many places where neighbours are torn apart are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,7 @@ def losses(explanation: Explanation) -> list[Loss]:
             else:
                 what = f"{phrase.role} of {predicate!r}: {ours!r} for {theirs!r}"
             found.append(Loss(phrase.loss, what))
+    torn: list[Loss] = []
     for fact in getattr(explanation, "facts", ()):
         tokens = (
             explanation.hypothesis_tokens
@@ -57,17 +60,26 @@ def losses(explanation: Explanation) -> list[Loss]:
         )
         word = span_words(tokens, (fact.span,))
         if fact.kind == "order":
-            edge = "start" if fact.span.start == 0 else "end"
-            happened = "torn apart" if len(fact.span) > 1 else f"moved from the {edge}"
-            found.append(Loss(fact.loss, f"{happened}: {word!r} of the {fact.side}"))
+            torn.append(Loss(fact.loss, word))
             continue
         if fact.kind == "actors":
             other = span_words(tokens, (fact.other,))
             found.append(Loss(fact.loss, f"changed places: {word!r} and {other!r}"))
             continue
         found.append(Loss(fact.loss, f"{SIDES[fact.side]}: {fact.kind} {word!r}"))
+    if torn:
+        found.append(_order_loss(torn))
     found += _word_losses(explanation)
     return sorted(found, key=lambda loss: -loss.points)
+
+
+def _order_loss(torn: Sequence[Loss]) -> Loss:
+    """What order costs as a whole: each place alone says little, and there are many."""
+    dearest = sorted(torn, key=lambda loss: -loss.points)
+    words = list(dict.fromkeys(repr(one.what) for one in dearest))
+    more = ", …" if len(words) > TORN else ""
+    where = ", ".join(words[:TORN]) + more
+    return Loss(sum(one.points for one in torn), f"order: torn apart at {where}")
 
 
 def _word_losses(explanation: Explanation) -> list[Loss]:
