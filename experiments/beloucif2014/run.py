@@ -552,11 +552,7 @@ class Page:
 
     def before_translation(self) -> None:
         """Segmenters, numbers and names, with untuned weights."""
-        self.say("", "## Before translation, untuned", "")
-        self.say(
-            "The same weights for all, those every tuning starts from. p compares with the first "
-            "row of each table, by BLEU."
-        )
+        begun = len(self.lines)
         for task, named in (("zh-en", "captions"), ("tatoeba", "Tatoeba sentences")):
             scores = self.scores(task, {k: COLUMNS[k] for k in ("BLEU", "METEOR", "TER", "UMEANT")})
             if scores is None:
@@ -580,6 +576,14 @@ class Page:
                     )
                     label = LABELS.get(system.preparation, system.preparation)
                     self.say(f"| {label} | {' | '.join(cells)} | {p_value} |")
+        if len(self.lines) > begun:
+            self.lines[begun:begun] = [
+                "",
+                "## Before translation, untuned",
+                "",
+                "The same weights for all, those every tuning starts from. p compares with the "
+                "first row of each table, by BLEU.",
+            ]
 
 
 LABELS = {
