@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -121,22 +121,3 @@ class Material:
             torch.from_numpy(place[a["order_worse"][orders] - rows.min()]).to(device),
             torch.from_numpy(a["order_margin"][orders].astype(numpy.float32)).to(device),
         )
-
-    def pseudo_batches(self, size: int) -> Iterator[tuple[numpy.ndarray, Tensor, Tensor, Tensor]]:
-        """Machine translations beside other systems': places in `pseudo_row`, texts, surfaces."""
-        a = self.arrays
-        own, other = a["row_text"][a["pseudo_row"]], a["pseudo_text"]
-        length = self.lengths[own] + self.lengths[other]
-        order = numpy.argsort(length, kind="stable")
-        at = 0
-        while at < len(order):
-            end = at + max(1, size // int(length[order[min(len(order) - 1, at + 2000)]]))
-            some = order[at:end]
-            at = end
-            sides = []
-            for numbers in (own[some], other[some]):
-                longest = int(self.lengths[numbers].max())
-                index = torch.from_numpy(numbers.astype(numpy.int64)).to(self.device)
-                sides.append(self.table[index, :longest])
-            surface = torch.from_numpy(unpack_surface(a["pseudo_surface"][some])).to(self.device)
-            yield some, sides[0], sides[1], surface

@@ -123,6 +123,21 @@ def _mean(states: Tensor, there: Tensor | None) -> Tensor:
     return functional.normalize(mean, dim=1) * states.shape[-1] ** 0.5
 
 
+def match_plainly(states: tuple[Tensor, Tensor], rarity: tuple[Tensor, Tensor]) -> Tensor:
+    """F-score of every word's best match, all words alike, by the states as they are."""
+    ours, theirs = (functional.normalize(one.float(), dim=-1) for one in states)
+    similar = ours @ theirs.transpose(1, 2)
+    there = [(one > 0).float() for one in rarity]
+    best = (
+        (similar - 2.0 * (1.0 - there[1])[:, None, :]).amax(2),
+        (similar - 2.0 * (1.0 - there[0])[:, :, None]).amax(1),
+    )
+    one, other = (
+        (best[n] * there[n]).sum(1) / there[n].sum(1).clamp_min(1e-6) for n in (0, 1)
+    )  # fmt: skip
+    return 2 * one * other / (one + other).clamp_min(1e-6)
+
+
 class Judge(nn.Module):
     """Encoder, matchings and head."""
 
@@ -152,6 +167,8 @@ class Judge(nn.Module):
         nn.init.normal_(self.score.weight, std=0.02)
         nn.init.zeros_(self.score.bias)
         self.others = nn.Linear(c.hidden, len(OTHERS))
+        self.register_buffer("plain", torch.zeros(1))
+        """What the plain matching of the middle states adds: see `recipe.blend`."""
 
     def read(self, pieces: Tensor, there: Tensor | None) -> tuple[Tensor, Tensor]:
         """States of texts by themselves after the middle and the last lower layer.
@@ -204,6 +221,7 @@ class Judge(nn.Module):
         given = functional.dropout(torch.cat(shown, 1), 0.1, self.training)
         hidden = functional.gelu(self.hidden(torch.cat([given, features], 1)))
         score = self.score(hidden)[:, 0] + self.direct(features)[:, 0]
+        score = score + self.plain * (match_plainly(middle, rarity) - 0.8)
         return score, self.others(hidden), best, weight
 
     def forward(

@@ -22,9 +22,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from training.metric.layout import MACHINE
 from training.metric.material import Batch, Material
-from training.metric.model import Configuration, Judge
+from training.metric.model import Configuration, Judge, match_plainly
 
 
 @dataclass(slots=True)
@@ -201,41 +200,18 @@ def answer(model: Judge, material: Material, groups: numpy.ndarray, size: int = 
 
 
 @torch.no_grad()
-def nearness(model: Judge, material: Material, size: int = 60000) -> Tensor:
-    """What MiniLM's own vectors say: F-score of the first matching, before any training."""
+def nearness(model: Judge, material: Material, groups: numpy.ndarray, size: int = 60000) -> Tensor:
+    """What the middle states alone say of every machine translation and its like."""
     model.eval()
     found = torch.full((len(material.row_text),), math.nan, device=material.device)
-    for some in material.cut(material.groups("wild"), size, None):
+    for some in material.cut(groups, size, None):
         batch = material.batch(some)
         with torch.autocast(batch.hypothesis.device.type, dtype=torch.bfloat16):
             ours, _ = model.read(batch.hypothesis, batch.hypothesis != 0)
             theirs, _ = model.read(batch.reference, batch.reference != 0)
-        there = (batch.hypothesis, batch.reference[batch.group])
-        rarity = [(model.rarity[one] > 0).float() for one in there]
-        features, _, _ = model.lower((ours, theirs[batch.group]), (rarity[0], rarity[1]))
-        one, other = features[:, 0], features[:, features.shape[1] // 2]
-        found[batch.rows] = (2 * one * other / (one + other).clamp_min(1e-6)).float()
+        rarity = (model.rarity[batch.hypothesis], model.rarity[batch.reference][batch.group])
+        found[batch.rows] = match_plainly((ours, theirs[batch.group]), rarity).float()
     return found
-
-
-@torch.no_grad()
-def answer_beside(model: Judge, material: Material, size: int = 100000) -> Tensor:
-    """The mean score of every machine translation beside other systems' outputs; NaN elsewhere."""
-    model.eval()
-    rows = torch.from_numpy(material.arrays["pseudo_row"].astype(numpy.int64))
-    values = torch.zeros(len(rows))
-    device = next(model.parameters()).device.type
-    for some, own, other, surface in material.pseudo_batches(size):
-        with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
-            guessed, _ = model(own, other, None, surface)
-        values[torch.from_numpy(some)] = guessed.float().cpu()
-    count = torch.zeros(len(material.row_text)).index_add_(0, rows, torch.ones(len(rows)))
-    total = torch.zeros(len(material.row_text)).index_add_(0, rows, values)
-    return torch.where(count > 0, total / count.clamp_min(1), math.nan)
-
-
-def is_machine(material: Material) -> Tensor:
-    return torch.from_numpy(material.arrays["row_kind"] == MACHINE).to(material.device)
 
 
 def save(model: Judge, path: Path) -> None:
@@ -243,7 +219,7 @@ def save(model: Judge, path: Path) -> None:
     state = {
         name: value.to(torch.bfloat16) if value.dtype == torch.float32 else value
         for name, value in model.state_dict().items()
-        if name not in ("word.weight",)
+        if name != "word.weight"
     }
     hidden = path.with_name(path.name + ".tmp")
     torch.save({"configuration": model.c.as_dict(), "state": state}, hidden)
