@@ -192,8 +192,8 @@ def bare(analyser: EmbeddedAnalyser, folder: Path) -> Callable[[list[int], list[
         from onnx.utils import Extractor
     except ImportError as error:
         raise SystemExit(
-            "the bare encoder is cut out of the model with onnx: pip install 'meantime[benchmark]', "
-            "or leave the speed out with --only accuracy"
+            "the bare encoder is cut out of the model with onnx: "
+            "pip install 'meantime[benchmark]', or leave the speed out with --only accuracy"
         ) from error
     import onnxruntime
 
