@@ -187,9 +187,15 @@ def raw(analyser: EmbeddedAnalyser, examples: Sequence[Example]) -> Counts:
 
 def bare(analyser: EmbeddedAnalyser, folder: Path) -> Callable[[list[int], list[int]], object]:
     """The encoder alone, cut from the same int8 file: up to its last layer's states."""
-    import onnx
+    try:
+        import onnx
+        from onnx.utils import Extractor
+    except ImportError as error:
+        raise SystemExit(
+            "the bare encoder is cut out of the model with onnx: "
+            "pip install 'meantime[benchmark]', or leave the speed out with --only accuracy"
+        ) from error
     import onnxruntime
-    from onnx.utils import Extractor
 
     model = onnx.load(str(folder / "first.onnx"))
     last = [n for n in model.graph.node if n.op_type == "LayerNormalization"]

@@ -22,6 +22,7 @@ import numpy
 from numpy.typing import NDArray
 
 from meantime.analysis.model import Model
+from meantime.analysis.runtime import load_runtime
 from meantime.analysis.subwords import Subwords
 from meantime.analysis.tokenise import tokenise
 from meantime.errors import InputError, MeantimeError
@@ -106,8 +107,7 @@ class EmbeddedAnalyser:
         return self._session("second.onnx")
 
     def _session(self, name: str) -> Any:
-        import onnxruntime
-
+        onnxruntime = load_runtime()
         options = onnxruntime.SessionOptions()
         # Threads are ours, over sentences: one product of this size gains little from two.
         options.intra_op_num_threads = 1

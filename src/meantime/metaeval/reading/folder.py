@@ -79,10 +79,12 @@ def read_folder(
         there = {name for table in (found, whole) for kinds in table.values() for name in kinds}
         if not systems:
             there = {name for kinds in found.values() for name in kinds}
-        raise InputError(
-            f"{folder}: no {what} called {kind or 'anything'!r}; there are "
-            f"{', '.join(sorted(there)) or 'none'}"
-        )
+        if there:
+            raise InputError(
+                f"{folder}: no {what} called {kind!r}; there are {', '.join(sorted(there))}"
+            )
+        only = "; those of systems as a whole are for --level sys" if whole else ""
+        raise InputError(f"{folder}: no {what} in human-scores/LP.KIND{_SCORES}{only}")
     pairs: list[JudgedPair] = []
     by_system: dict[tuple[str, str], float] = {}
     for lp, taken in chosen.items():
