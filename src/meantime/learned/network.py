@@ -183,8 +183,9 @@ class Network:
         return self._session("upper.onnx")
 
     def _session(self, name: str) -> Any:
-        import onnxruntime
+        from meantime.analysis.runtime import load_runtime
 
+        onnxruntime = load_runtime()
         options = onnxruntime.SessionOptions()
         # One product of this size gains little from two threads; processes share the pairs.
         options.intra_op_num_threads = 1
