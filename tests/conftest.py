@@ -13,12 +13,12 @@ from hypothesis import settings
 # Continuous integration judges a change, so it tries the same examples each time; every other run
 # goes on searching.
 settings.register_profile("ci", derandomize=True)
-if os.environ.get("CI"):
+REQUIRE = "MEANTIME_REQUIRE_ALL"
+if os.environ.get("CI") or os.environ.get(REQUIRE):
     settings.load_profile("ci")
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "data"
-REQUIRE = "MEANTIME_REQUIRE_ALL"
 
 PARTS: dict[str, tuple[Callable[[], bool], str]] = {
     "shared": (SHARED.is_dir, "the evaluation data are not beside the repository (../shared/data)"),
