@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from meantime import Level, Pair, Segment, Sentence, create
 from meantime.errors import InputError
-from meantime.learned.encoding import SURFACE, Pieces, measure_surface
+from meantime.learned.encoding import SURFACE, Pieces, measure_surface, read_entities
 from meantime.learned.network import shipped
 
 PIECES = Pieces(shipped() / "meantime" / "tokenizer.json")
@@ -67,3 +67,11 @@ def test_offsets_count_characters() -> None:
 def test_a_missing_tokeniser_is_named(tmp_path) -> None:
     with pytest.raises(InputError, match=r"tokenizer\.json: no such file"):
         Pieces(tmp_path / "tokenizer.json").split(["x"])
+
+
+def test_entities_are_read_as_characters() -> None:
+    written, meant = PIECES.split(["it &apos;s R&amp;D caf&eacute;s &#39;", "it 's R&D cafés '"])
+    assert written.pieces == meant.pieces
+    assert written.offsets[-1] == (len(written.text) - 5, len(written.text) - 4)
+    assert (measure_surface([(written, meant)]) == [[1, 1, 1, 1, 1, 0]]).all()
+    assert read_entities("AT&T; &nosuch;") == "AT&T; &nosuch;"
