@@ -7,8 +7,8 @@ so 0.5 is the middle of them. The network reads hypothesis and reference apart, 
 looks for every piece of each text on the other side; a few counts of the surface are given besides
 (`meantime.learned.encoding`). It learned from WMT's machine translations how near they are to their
 references and what single judges said of them, that a rendering with an error of meaning is worse
-than the same without, and from the judgements of WMT 2015 and 2016 what people say. `training/metric`
-makes it.
+than the same without, and from the judgements of WMT 2015 and 2016 what people say.
+`training/metric` makes it.
 
 The score of a pair depends on nothing but the two texts and the model.
 """
