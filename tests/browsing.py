@@ -38,6 +38,25 @@ def chromium() -> Iterator:
 
 
 @contextlib.contextmanager
+def visiting(browser, address: str) -> Iterator:
+    """Opens pages at an address, and waits until each is ready; all are closed in the end."""
+    opened = []
+
+    def visit(**options):
+        context = page_in(browser, allowed=address, **options)
+        page = context.__enter__()
+        opened.append(context)
+        page.goto(address)
+        if options.get("java_script_enabled", True):
+            until(page, "document.documentElement.dataset.ready === 'yes'")
+        return page
+
+    yield visit
+    for context in opened:
+        context.__exit__(None, None, None)
+
+
+@contextlib.contextmanager
 def page_in(browser, *, size: str = "desk", theme: str = "light", allowed: str = "", **options):
     """A page; fails on anything the console complains of or that is asked of another address."""
     width, height = SIZES[size]

@@ -14,7 +14,7 @@ from meantime.report.gathering import gather
 from meantime.report.html import render_html
 from meantime.scoring import measure
 from meantime.types import Corpus, Segment, Sentence
-from tests.browsing import SIZES, THEMES, chromium, fits, keep, page_in, tab_to, until
+from tests.browsing import SIZES, THEMES, chromium, fits, keep, page_in, tab_to, until, visiting
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("faithful", "fluent", "literal")
@@ -56,20 +56,8 @@ def address(tmp_path_factory) -> str:
 
 @pytest.fixture
 def visit(browser, address):
-    opened = []
-
-    def do(**options):
-        context = page_in(browser, allowed=address, **options)
-        page = context.__enter__()
-        opened.append(context)
-        page.goto(address)
-        if options.get("java_script_enabled", True):
-            until(page, "document.documentElement.dataset.ready === 'yes'")
-        return page
-
-    yield do
-    for context in opened:
-        context.__exit__(None, None, None)
+    with visiting(browser, address) as opened:
+        yield opened
 
 
 def shown(page) -> list[str]:

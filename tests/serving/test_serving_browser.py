@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.browsing import SIZES, THEMES, chromium, fits, keep, page_in, serving, tab_to, until
+from tests.browsing import SIZES, THEMES, chromium, fits, keep, serving, tab_to, until, visiting
 from tests.serving.conftest import make_app
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,20 +38,8 @@ def address() -> Iterator[str]:
 
 @pytest.fixture
 def visit(browser, address):
-    opened = []
-
-    def do(**options):
-        context = page_in(browser, allowed=address, **options)
-        page = context.__enter__()
-        opened.append(context)
-        page.goto(address)
-        if options.get("java_script_enabled", True):
-            until(page, "document.documentElement.dataset.ready === 'yes'")
-        return page
-
-    yield do
-    for context in opened:
-        context.__exit__(None, None, None)
+    with visiting(browser, address) as opened:
+        yield opened
 
 
 def scored(page, drawings: int) -> None:
