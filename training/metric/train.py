@@ -31,8 +31,6 @@ class Settings:
     """How to train once."""
 
     steps: int = 2000
-    seconds: float = math.inf
-    """Training ends earlier if this is over first."""
     rate: float = 2e-4
     head_rate: float = 1e-3
     decay: float = 0.01
@@ -153,9 +151,7 @@ def run(
     model.train()
     for step in range(settings.steps):
         batch, goals, weights = next(source)
-        done = max(step / settings.steps, (time.perf_counter() - begun) / settings.seconds)
-        if done >= 1:
-            break
+        done = step / settings.steps
         factor = min(1.0, done / settings.warm_up) * 0.5 * (1 + math.cos(math.pi * done))
         for one in optimiser.param_groups:
             one["lr"] = one["peak"] * max(factor, 1e-3)

@@ -49,7 +49,11 @@ def _character(entity: str) -> str:
 
 
 def _as_long(text: str) -> str:
-    """The same, filled up, so that all else stands where it stood."""
+    """The same, filled up, so that all else stands where it stood.
+
+    Half a character (a lone surrogate) is no text to the tokeniser: a mark stands for it.
+    """
+    text = text.encode("utf-8", "replace").decode("utf-8")
     if "&" not in text:
         return text
     return _ENTITY.sub(lambda match: _character(match[0]).ljust(len(match[0]), _FILLER), text)

@@ -75,8 +75,8 @@ def losses(explanation: Explanation) -> list[Loss]:
 
 def _order_loss(torn: Sequence[Loss]) -> Loss:
     """What order costs as a whole: each place alone says little, and there are many."""
-    dearest = sorted(torn, key=lambda loss: -loss.points)
-    words = list(dict.fromkeys(repr(one.what) for one in dearest))
+    ranked = sorted(torn, key=lambda loss: -loss.points)
+    words = list(dict.fromkeys(repr(one.what) for one in ranked))
     more = ", …" if len(words) > TORN else ""
     where = ", ".join(words[:TORN]) + more
     return Loss(sum(one.points for one in torn), f"order: torn apart at {where}")
