@@ -8,13 +8,12 @@ import shutil
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from pathlib import Path
 
 import numpy
 import pytest
 
-from meantime.analysis import analyser as module
 from meantime.analysis import open_analyser
 from meantime.analysis.analyser import WINDOW, EmbeddedAnalyser
 from meantime.analysis.model import Model, installed, shipped
@@ -166,9 +165,6 @@ def test_given_tokens_are_used(analyser) -> None:
 def test_the_collector_is_left_as_it_was(analyser, awake: bool, monkeypatch) -> None:
     sentences = [Sentence("Prices rose.")] * 5
     seen: list[bool] = []
-    swept: list[int] = []
-    monkeypatch.setattr(module, "STRETCH", 2)
-    monkeypatch.setattr(gc, "collect", swept.append)
     watched = EmbeddedAnalyser(
         analyser.model, threads=1, progress=lambda done, of: seen.append(gc.isenabled())
     )
@@ -183,7 +179,20 @@ def test_the_collector_is_left_as_it_was(analyser, awake: bool, monkeypatch) -> 
     finally:
         gc.enable()
     assert seen == [False] * 5
-    assert swept == [1, 1]
+
+
+def test_what_was_found_counts_as_old_and_what_was_put_away_stays_so(analyser) -> None:
+    sentences = [Sentence("Prices rose."), Sentence("The mayor signed it.")]
+    gc.collect()
+    found = analyser.analyse(sentences)
+    assert any(one is found[0] for one in gc.get_objects(generation=2))
+    assert gc.get_freeze_count() == 0
+    gc.freeze()
+    try:
+        analyser.analyse(sentences)
+        assert gc.get_freeze_count() > 0
+    finally:
+        gc.unfreeze()
 
 
 def test_progress() -> None:
@@ -194,28 +203,41 @@ def test_progress() -> None:
 
 
 def test_an_interruption_waits_for_nothing_that_has_not_begun(monkeypatch) -> None:
-    """It may come while sentences are still handed to the threads, which is most of the time."""
+    """It comes while threads work on sentences, which is most of the time."""
     analyser = open_analyser(threads=2)
     begun = []
-    submit = ThreadPoolExecutor.submit
-
-    def interrupt(pool, *arguments):
-        if len(handed) == 40:
-            raise KeyboardInterrupt
-        handed.append(arguments)
-        return submit(pool, *arguments)
 
     def slow(sentence: Sentence) -> Sentence:
         begun.append(sentence)
         time.sleep(0.05)
         return sentence
 
-    handed: list[object] = []
-    monkeypatch.setattr(ThreadPoolExecutor, "submit", interrupt)
+    def interrupt(one: Future) -> None:
+        time.sleep(0.1)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Future, "result", interrupt)
     monkeypatch.setattr(EmbeddedAnalyser, "_analyse_one", lambda _, sentence: slow(sentence))
     with pytest.raises(KeyboardInterrupt):
         analyser.analyse([Sentence(f"Sentence {number}.") for number in range(100)])
-    assert len(begun) < len(handed) == 40
+    assert 0 < len(begun) < 50
+
+
+def test_one_failure_ends_the_work_of_all_threads(monkeypatch) -> None:
+    analyser = open_analyser(threads=2)
+    begun = []
+
+    def fail(sentence: Sentence) -> Sentence:
+        begun.append(sentence)
+        if len(begun) == 3:
+            raise ZeroDivisionError
+        time.sleep(0.01)
+        return sentence
+
+    monkeypatch.setattr(EmbeddedAnalyser, "_analyse_one", lambda _, sentence: fail(sentence))
+    with pytest.raises(ZeroDivisionError):
+        analyser.analyse([Sentence(f"Sentence {number}.") for number in range(100)])
+    assert len(begun) < 50
 
 
 def test_the_shipped_model_is_whole() -> None:

@@ -38,8 +38,6 @@ VERSION = 1
 WINDOW = 400
 """Pieces read at once; longer sentences are read in windows that overlap."""
 OVERLAP = 100
-STRETCH = 512
-"""Sentences after which what is young is swept, while the collector rests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,23 +141,34 @@ class EmbeddedAnalyser:
             found[n] = self._analyse_one(sentences[n])
             with self._lock:
                 done += 1
-                if done % STRETCH == 0:
-                    gc.collect(1)
                 if self._progress:
                     self._progress(done, len(sentences))
 
+        # One list for all threads: whoever is done takes the next sentence.
+        waiting = iter(order)
+
+        def work_on() -> None:
+            try:
+                for n in waiting:
+                    work(n)
+            except BaseException:
+                # What has not begun is nobody's any more.
+                for _rest in waiting:
+                    pass
+                raise
+
         with _resting_collector():
             if self.threads == 1 or len(sentences) == 1:
-                for n in order:
-                    work(n)
+                work_on()
             else:
                 with ThreadPoolExecutor(self.threads) as pool:
                     try:
-                        for _result in pool.map(work, order):
-                            pass
+                        for one in [pool.submit(work_on) for _ in range(self.threads)]:
+                            one.result()
                     except BaseException:
-                        # Whoever interrupts does not wait for what has not begun; the pool would.
-                        pool.shutdown(wait=False, cancel_futures=True)
+                        # Whoever interrupts does not wait for what has not begun.
+                        for _rest in waiting:
+                            pass
                         raise
         return [sentence for sentence in found if sentence is not None]
 
@@ -312,7 +321,8 @@ def _resting_collector() -> Iterator[None]:
     """No garbage collection meanwhile.
 
     Trees and frames are many objects and hold no cycles; to look through all that lives, again and
-    again as they grow in number, takes a twentieth of the time and finds nothing.
+    again as they grow in number, takes a twentieth of the time and finds nothing. Afterwards they
+    count as old, or the first collection would look through all of them for nothing once more.
     """
     awake = gc.isenabled()
     gc.disable()
@@ -320,6 +330,10 @@ def _resting_collector() -> Iterator[None]:
         yield
     finally:
         if awake:
+            if not gc.get_freeze_count():
+                # Put away and taken out again, all that is young is among the oldest.
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()
 
 
@@ -360,28 +374,29 @@ def _frame(place: int, spans: Sequence[tuple[int, int, str]]) -> Frame:
 
 def _build(analysis: Analysis, words: int) -> Tree:
     """The tree of constituents listed outer first, over parts of speech, below `TOP`."""
+    leaves = [_leaf(tag, place) for place, tag in enumerate(analysis.tags)]
     root: list[Any] = ["TOP", 0, words, []]
     stack = [root]
     leaf = 0
-
-    def fill(node: list[Any], until: int) -> None:
-        nonlocal leaf
-        while leaf < until:
-            node[3].append(_leaf(analysis.tags[leaf], leaf))
-            leaf += 1
-
-    def close() -> None:
-        node = stack.pop()
-        fill(node, node[2])
-        tree = Tree(node[0], _span(node[1], node[2]), tuple(node[3]))
-        stack[-1][3].append(tree)
-
     for start, end, label in analysis.constituents:
-        while stack[-1][2] <= start:
-            close()
-        fill(stack[-1], start)
+        node = stack[-1]
+        while node[2] <= start:
+            leaf = _close(stack, leaves, leaf)
+            node = stack[-1]
+        if leaf < start:
+            node[3] += leaves[leaf:start]
+            leaf = start
         stack.append([label, start, end, []])
     while len(stack) > 1:
-        close()
-    fill(root, words)
+        leaf = _close(stack, leaves, leaf)
+    root[3] += leaves[leaf:words]
     return Tree("TOP", Span(0, words), tuple(root[3]))
+
+
+def _close(stack: list[list[Any]], leaves: list[Tree], leaf: int) -> int:
+    """Hang the innermost constituent into the next, its last leaves in it; the next leaf."""
+    label, start, end, inside = stack.pop()
+    last: int = end
+    inside += leaves[leaf:last]
+    stack[-1][3].append(Tree(label, _span(start, end), tuple(inside)))
+    return max(leaf, last)

@@ -15,7 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _parse(kinds: Any, worth: Any, words: int) -> Any:
     gains = numpy.zeros((words + 1, words + 1), dtype=numpy.float64)
     labels = numpy.zeros((words + 1, words + 1), dtype=numpy.int64)

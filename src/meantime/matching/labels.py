@@ -19,7 +19,7 @@ UNLIKELY = -14.0
 """Log-probability below which a role is not tried."""
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _segment(
     logs: Any,
     inside: Any,
@@ -61,7 +61,7 @@ def _segment(
                     back[end, 1] = k
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _best_roles(logs: Any, predicates: Any, gains: Any) -> Any:
     pairs, length, states = logs.shape
     inside = numpy.empty((length + 1, (states - 1) // 2), dtype=numpy.float64)
@@ -94,7 +94,7 @@ def _best_roles(logs: Any, predicates: Any, gains: Any) -> Any:
     return found[:filled].copy()
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _span_gains(
     odds: Any, words: int, weight: float, low: float, high: float, single: float
 ) -> Any:
