@@ -205,6 +205,33 @@ def test_the_shipped_model_is_whole() -> None:
     assert str(model.identity)[:8] in str(create("meantime").signature())
 
 
+def test_the_card_and_the_page_say_what_was_measured_with_this_model() -> None:
+    (model,) = [one for one in installed() if one.name == "meantime"]
+    assert model.identity[:12] in model.card
+    root = Path(__file__).resolve().parents[2]
+    lines = (root / "benchmarks" / "accuracy.jsonl").read_text(encoding="utf-8").splitlines()
+    ours = [
+        one["figures"]["meantime"]
+        for one in map(json.loads, lines)
+        if f"meantime-{model.identity[:8]}" in one["signatures"].get("meantime", "")
+    ]
+    measured = ours[-1]
+    row = [
+        line
+        for line in (root / "docs" / "which-metric.md").read_text(encoding="utf-8").splitlines()
+        if line.startswith("| `meantime` |")
+    ][0]
+    told = model.facts["figures"]
+    for name, column in (
+        ("wmt17 (Pearson, mean over language pairs)", "wmt17 r"),
+        ("wmt21 MQM, within segments (tau-b)", "wmt21 mqm in segs"),
+        ("wmt22 MQM, within segments (tau-b)", "wmt22 mqm in segs"),
+    ):
+        assert told[name] == round(measured[column], 3)
+        assert f"| {measured[column]:.3f} " in row
+        assert f" {measured[column]:.3f} |" in model.card
+
+
 def test_a_model_by_its_folder(tmp_path: Path) -> None:
     copy = tmp_path / "mine"
     shutil.copytree(MODEL, copy)
