@@ -216,11 +216,11 @@ def test_the_card_and_the_page_say_what_was_measured_with_this_model() -> None:
         if f"meantime-{model.identity[:8]}" in one["signatures"].get("meantime", "")
     ]
     measured = ours[-1]
-    row = [
+    row = next(
         line
         for line in (root / "docs" / "which-metric.md").read_text(encoding="utf-8").splitlines()
         if line.startswith("| `meantime` |")
-    ][0]
+    )
     told = model.facts["figures"]
     for name, column in (
         ("wmt17 (Pearson, mean over language pairs)", "wmt17 r"),
