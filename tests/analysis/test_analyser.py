@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy
 import pytest
 
+from meantime.analysis import analyser as module
 from meantime.analysis import open_analyser
 from meantime.analysis.analyser import WINDOW, EmbeddedAnalyser
 from meantime.analysis.model import Model, installed, shipped
@@ -165,6 +166,9 @@ def test_given_tokens_are_used(analyser) -> None:
 def test_the_collector_is_left_as_it_was(analyser, awake: bool, monkeypatch) -> None:
     sentences = [Sentence("Prices rose.")] * 5
     seen: list[bool] = []
+    swept: list[int] = []
+    monkeypatch.setattr(module, "STRETCH", 2)
+    monkeypatch.setattr(gc, "collect", swept.append)
     watched = EmbeddedAnalyser(
         analyser.model, threads=1, progress=lambda done, of: seen.append(gc.isenabled())
     )
@@ -179,20 +183,7 @@ def test_the_collector_is_left_as_it_was(analyser, awake: bool, monkeypatch) -> 
     finally:
         gc.enable()
     assert seen == [False] * 5
-
-
-def test_what_was_found_counts_as_old_and_what_was_put_away_stays_so(analyser) -> None:
-    sentences = [Sentence("Prices rose."), Sentence("The mayor signed it.")]
-    gc.collect()
-    found = analyser.analyse(sentences)
-    assert any(one is found[0] for one in gc.get_objects(generation=2))
-    assert gc.get_freeze_count() == 0
-    gc.freeze()
-    try:
-        analyser.analyse(sentences)
-        assert gc.get_freeze_count() > 0
-    finally:
-        gc.unfreeze()
+    assert swept == [1, 1]
 
 
 def test_progress() -> None:

@@ -38,6 +38,8 @@ VERSION = 1
 WINDOW = 400
 """Pieces read at once; longer sentences are read in windows that overlap."""
 OVERLAP = 100
+STRETCH = 512
+"""Sentences after which what is young is swept, while the collector rests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,8 @@ class EmbeddedAnalyser:
             found[n] = self._analyse_one(sentences[n])
             with self._lock:
                 done += 1
+                if done % STRETCH == 0:
+                    gc.collect(1)
                 if self._progress:
                     self._progress(done, len(sentences))
 
@@ -321,8 +325,7 @@ def _resting_collector() -> Iterator[None]:
     """No garbage collection meanwhile.
 
     Trees and frames are many objects and hold no cycles; to look through all that lives, again and
-    again as they grow in number, takes a twentieth of the time and finds nothing. Afterwards they
-    count as old, or the first collection would look through all of them for nothing once more.
+    again as they grow in number, takes a twentieth of the time and finds nothing.
     """
     awake = gc.isenabled()
     gc.disable()
@@ -330,10 +333,6 @@ def _resting_collector() -> Iterator[None]:
         yield
     finally:
         if awake:
-            if not gc.get_freeze_count():
-                # Put away and taken out again, all that is young is among the oldest.
-                gc.freeze()
-                gc.unfreeze()
             gc.enable()
 
 
