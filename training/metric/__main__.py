@@ -117,9 +117,10 @@ def teach(options: argparse.Namespace) -> None:
     from training.metric.train import answer
 
     known = {plan.name: plan for plan in recipe.TEACHERS}
-    for name in options.only or known:
+    for name in options.only or ():
         if name not in known:
             raise SystemExit(f"--only {name}: no such teacher; there are {', '.join(known)}")
+    for name in options.only or known:
         model, material = learn(known[name], options, (), evaluate.FOLD)
         every = numpy.arange(len(material.arrays["group_set"]))
         hidden = options.work / f"{name}.tmp.npy"

@@ -22,20 +22,15 @@ from training.metric.material import Batch, Material
 from training.metric.model import Configuration, Judge
 from training.metric.train import Goals, Settings, run
 
-PRETRAINING = Settings(
-    steps=1200, rate=6e-5, value=1.0, within=1.0, orders=0.7, others=0.1, average=0.995
-)
-FINETUNING = Settings(
-    steps=350, rate=1.6e-4, head_rate=8e-4, within=1.0, orders=0.5, others=0.1, average=0.99,
-    blind=0.1,
-)  # fmt: skip
+PRETRAINING = Settings(value=1.0, within=1.0, orders=0.7, others=0.1, average=0.995)
+FINETUNING = Settings(steps=350, within=1.0, orders=0.5, others=0.1, average=0.99, blind=0.1)
 CHARACTERS = 0.3
 CONSENSUS = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A network, and how it learns where that is not as above."""
+    """A network, and in what its learning is not every other's."""
 
     name: str
     apart: int = 4
